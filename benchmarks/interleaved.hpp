@@ -58,7 +58,7 @@ struct pair_of_times {
 };
 
 /// Medians, in nanoseconds, of one call of each, from `pairs` samples of `calls` calls. Each sample
-/// has the other as its neighbour, and they take turns to be first. `settle()` runs before each
+/// has the other as its neighbor, and they take turns to be first. `settle()` runs before each
 /// sample and is not measured.
 template <class Raw, class Ours, class Settle>
 pair_of_times interleaved(int pairs, int calls, Raw raw, Ours ours, Settle settle) {

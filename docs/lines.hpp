@@ -4,15 +4,29 @@
 
 #include "docs/snippets.hpp"
 
+#include <gpu/algorithm/conjugate_gradient.hpp>
+#include <gpu/algorithm/count.hpp>
+#include <gpu/algorithm/dot.hpp>
+#include <gpu/algorithm/elementwise.hpp>
+#include <gpu/algorithm/inner_product.hpp>
+#include <gpu/algorithm/min_max.hpp>
+#include <gpu/algorithm/reduction.hpp>
+#include <gpu/algorithm/reordered_matrix.hpp>
+#include <gpu/algorithm/scan.hpp>
+#include <gpu/algorithm/subset.hpp>
+#include <gpu/algorithm/sum.hpp>
+#include <gpu/array/array.hpp>
 #include <gpu/core/last_error.hpp>
 #include <gpu/memory/ipc.hpp>
 #include <gpu/memory/memory_range_attribute.hpp>
 #include <gpu/memory/peer.hpp>
 #include <gpu/memory/shared_pool.hpp>
+#include <gpu/random.hpp>
 #include <gpu/texture.hpp>
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <cstdint>
 #include <utility>
 
@@ -53,6 +67,44 @@ extern gpu::cuda_array<gpu::channels<std::uint8_t, 4>> colors;
 extern gpu::mipmapped_array<float> mipmapped;
 extern gpu::texture<float> sampling;
 extern gpu::surface<float> writing;
+
+struct particle {
+  float x, y;
+};
+template <> struct gpu::device_name<particle> {
+  static constexpr const char* value = "particle";
+  static constexpr const char* definition = "struct particle { float x, y; };";
+};
+extern gpu::elementwise<float, const float*, float*> add_scaled;
+extern gpu::reduction<float, const float*> squares;
+extern gpu::scan<float, const float*, float*> running_sum;
+extern std::vector<int> rows_of, columns_of;
+extern gpu::csr_matrix<float> equations;
+extern gpu::reordered_matrix<float> ordered;
+extern gpu::async_inner_product<float> product;
+extern gpu::conjugate_gradient<gpu::csr_matrix<float>> solver;
+extern gpu::device_buffer<float> total;
+extern gpu::array<float, 2> a;
+extern gpu::array<double, 2> b, c;
+extern gpu::array<std::complex<float>, 2> complex_array;
+extern gpu::device_buffer<std::int32_t> indices;
+
+extern gpu::philox engine;
+extern gpu::xorwow xorwow_engine;
+extern gpu::mrg32k3a mrg_engine;
+extern gpu::sobol32 sobol_engine, scrambled_engine;
+extern gpu::sobol64 sobol64_engine, scrambled64_engine;
+extern std::vector<gpu::xorwow> xorwow_engines;
+extern std::vector<gpu::mrg32k3a> mrg_engines;
+extern std::vector<gpu::sobol32> sobol_engines, scrambled_engines;
+extern std::vector<gpu::sobol64> sobol64_engines, scrambled64_engines;
+extern std::vector<std::size_t> counts;
+extern std::vector<std::uint32_t> vectors32, shifts32;
+extern std::vector<std::uint64_t> vectors64, shifts64;
+extern gpu::array<float> numbers;
+extern gpu::array<float, 2> points;
+extern gpu::array<unsigned> counted_numbers;
+extern gpu::array<unsigned, 2> counted_points;
 
 extern gpu::stream_capture capture;
 extern gpu::graph graph;

@@ -114,8 +114,11 @@ struct counter {
     gpu::module code = GPU_TRY(gpu::module::load(GPU_TRY(gpu::compile(kernel_text))));
     const auto kernel =
         GPU_TRY(code.kernel<const unsigned char*, std::size_t, unsigned long long*>("count_bytes"));
-    std::array<lane, 2> lanes{GPU_TRY(lane::create(device)), GPU_TRY(lane::create(device))};
-    return counter{std::move(code), kernel, std::move(lanes), 8 * limits.multiprocessors};
+    // Each in a variable: a braced list does not destroy its first elements if a later one fails.
+    auto first = GPU_TRY(lane::create(device));
+    auto second = GPU_TRY(lane::create(device));
+    return counter{
+        std::move(code), kernel, {std::move(first), std::move(second)}, 8 * limits.multiprocessors};
   }
 
   /// Counts the rest of `input`; with `host`, on the host as well. `read_error` gets the `errno` of

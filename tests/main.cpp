@@ -2,6 +2,7 @@
 // ends with one line of counts that scripts/test adds up.
 
 #include "support/drivers.hpp"
+#include "support/sanitizers.hpp"
 
 #if __has_include(<catch2/catch_all.hpp>)
 #  include <catch2/catch_all.hpp>
@@ -112,6 +113,10 @@ int main(int argc, char** argv) {
   if (test::device_count() < 2) {
     skipped += count_matching(session, both(left_out + "[two_devices]", asked));
     left_out += "~[two_devices]";
+  }
+  if (!test::places_known) {
+    skipped += count_matching(session, both(left_out + "[places]", asked));
+    left_out += "~[places]";
   }
   std::printf("driver: %s\n", test::driver_name());
   std::fflush(stdout);

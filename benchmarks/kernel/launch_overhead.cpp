@@ -8,9 +8,7 @@
 
 #include <gpu/gpu.hpp>
 
-#include <sys/ptrace.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "../stepped_process.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -48,6 +46,18 @@ struct owned_operands {
   int n;
 };
 
+/// A launch looks whether views are faulty.
+using row_view = gpu::array_view<float, 1>;
+using view_kernel = gpu::kernel<float, row_view, row_view, row_view, int>;
+struct view_operands {
+  row_view x, y, z;
+  int n;
+};
+
+/// Returns the parameter for a span or a buffer, and for a view.
+template <class Memory> CUdeviceptr parameter_of(const Memory& memory) { return memory.native(); }
+row_view parameter_of(const row_view& view) { return view; }
+
 struct raw_call {
   decltype(&::cuLaunchKernel) launch;
   CUfunction function;
@@ -56,7 +66,7 @@ struct raw_call {
 
 template <class Operands>
 [[gnu::noinline]] bool launch_raw(const raw_call& raw, float a, Operands& o, unsigned grid) {
-  CUdeviceptr x = o.x.native(), y = o.y.native(), z = o.z.native();
+  auto x = parameter_of(o.x), y = parameter_of(o.y), z = parameter_of(o.z);
   int n = o.n;
   void* arguments[] = {&a, &x, &y, &z, &n};
   return raw.launch(raw.function, grid, 1, 1, 256, 1, 1, 0, raw.stream, arguments, nullptr) ==
@@ -67,22 +77,22 @@ template <class Operands>
 template <class Operands>
 [[gnu::noinline]] bool launch_raw_any_shape(const raw_call& raw, float a, Operands& o,
                                             const gpu::launch_config& c) {
-  CUdeviceptr x = o.x.native(), y = o.y.native(), z = o.z.native();
+  auto x = parameter_of(o.x), y = parameter_of(o.y), z = parameter_of(o.z);
   int n = o.n;
   void* arguments[] = {&a, &x, &y, &z, &n};
   return raw.launch(raw.function, c.grid.x, c.grid.y, c.grid.z, c.block.x, c.block.y, c.block.z,
                     c.shared_bytes, raw.stream, arguments, nullptr) == CUDA_SUCCESS;
 }
 
-template <class Operands>
-[[gnu::noinline]] bool launch_gpu(const gpu::stream_ref& stream, const axpby_kernel& kernel,
-                                  float a, Operands& o, unsigned grid) {
+template <class Kernel, class Operands>
+[[gnu::noinline]] bool launch_gpu(const gpu::stream_ref& stream, const Kernel& kernel, float a,
+                                  Operands& o, unsigned grid) {
   return gpu::launch(stream, {grid, 256}, kernel, a, o.x, o.y, o.z, o.n).has_value();
 }
 
-template <class Operands>
-[[gnu::noinline]] bool launch_gpu_any_shape(const gpu::stream_ref& stream,
-                                            const axpby_kernel& kernel, float a, Operands& o,
+template <class Kernel, class Operands>
+[[gnu::noinline]] bool launch_gpu_any_shape(const gpu::stream_ref& stream, const Kernel& kernel,
+                                            float a, Operands& o,
                                             const gpu::launch_config& config) {
   return gpu::launch(stream, config, kernel, a, o.x, o.y, o.z, o.n).has_value();
 }
@@ -120,18 +130,11 @@ CUresult kernel_attribute(int* value, CUfunction_attribute which, CUkernel, CUde
 }
 CUresult device_attribute(int* value, CUdevice_attribute which, CUdevice) {
   switch (which) {
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
-      *value = 64;
-      break;
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
-      *value = 0x7fffffff;
-      break;
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z: *value = 64; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: *value = 0x7fffffff; break;
     case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
-      *value = 0xffff;
-      break;
-    default:
-      *value = 1024;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z: *value = 0xffff; break;
+    default: *value = 1024;
   }
   return CUDA_SUCCESS;
 }
@@ -159,8 +162,8 @@ gpu::driver::entry_points table() {
 constexpr int launches = 16;
 
 /// All the ways to launch with such operands, each with a signal behind it.
-template <class Operands>
-bool launch_all_ways(const gpu::stream_ref& stream, const axpby_kernel& kernel, const raw_call& raw,
+template <class Kernel, class Operands>
+bool launch_all_ways(const gpu::stream_ref& stream, const Kernel& kernel, const raw_call& raw,
                      Operands& o, const gpu::launch_config& config) {
   bool good = true;
   const auto repeat = [&](auto launch) __attribute__((always_inline)) {
@@ -175,11 +178,12 @@ bool launch_all_ways(const gpu::stream_ref& stream, const axpby_kernel& kernel, 
 }
 
 /// The child: sections of work with a signal between them.
-[[noreturn]] void be_counted() {
+bool be_counted() {
   static const gpu::driver::entry_points table = nothing::table();
   gpu::driver::use_entry_points(&table);
   const gpu::result<gpu::module> module = gpu::module::load(".version 8.0");
   const auto kernel = module->kernel<float, const float*, const float*, float*, int>("axpby");
+  const view_kernel of_views = *module->kernel<float, row_view, row_view, row_view, int>("axpby");
   const auto context =
       gpu::context_ref::from_native(reinterpret_cast<CUcontext>(hidden(std::uintptr_t{0x2000})),
                                     gpu::device::from_native(hidden(0)));
@@ -193,48 +197,29 @@ bool launch_all_ways(const gpu::stream_ref& stream, const axpby_kernel& kernel, 
     return gpu::device_buffer<float>::adopt(context, floats(at));
   };
   owned_operands buffers{owned(0x1000), owned(0x2000), owned(0x3000), 256};
+  const view_operands views{floats(0x1000), floats(0x2000), floats(0x3000), 256};
   const gpu::launch_config config{{3, 2, 2}, {8, 8, 4}, 64};
   std::signal(SIGUSR1, SIG_IGN);
   bool good = launch_all_ways(stream, *kernel, raw, spans, config) &&
-              launch_all_ways(stream, *kernel, raw, buffers, config);
-  ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
-  std::raise(SIGUSR1);
+              launch_all_ways(stream, *kernel, raw, buffers, config) &&
+              launch_all_ways(stream, of_views, raw, views, config);
+  benchmark::begin_counting();
   for (int i = 0; i < launches; ++i) good = hidden(good);
   std::raise(SIGUSR1);
   good = launch_all_ways(stream, *kernel, raw, spans, config) && good;
   good = launch_all_ways(stream, *kernel, raw, buffers, config) && good;
-  std::_Exit(good ? 0 : 1);
+  good = launch_all_ways(stream, of_views, raw, views, config) && good;
+  return good;
 }
 
 constexpr long limit = 100;  // instructions above the raw call
-constexpr const char* rows[] = {"three spans, {n, 256}", "three spans, any shape",
-                                "three buffers, {n, 256}", "three buffers, any shape"};
-
-/// Returns the number of instructions of each section of the child; empty if stepping is not
-/// allowed.
-std::vector<long> count_instructions() {
-  const pid_t child = ::fork();
-  if (child == 0) be_counted();
-  std::vector<long> sections;
-  long steps = 0;
-  int status = 0;
-  while (::waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
-    if (WSTOPSIG(status) == SIGUSR1) {
-      sections.push_back(steps);
-      steps = 0;
-    } else {
-      ++steps;
-    }
-    if (::ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr) != 0) break;
-  }
-  if (sections.size() != 2 + 2 * std::size(rows) || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return {};
-  sections.erase(sections.begin());
-  return sections;
-}
+constexpr const char* rows[] = {"three spans, {n, 256}",   "three spans, any shape",
+                                "three buffers, {n, 256}", "three buffers, any shape",
+                                "three views, {n, 256}",   "three views, any shape"};
 
 int report_instructions() {
-  const std::vector<long> sections = count_instructions();
+  const std::vector<long> sections =
+      benchmark::count_instructions(2 * std::size(rows) + 1, be_counted);
   if (sections.empty()) {
     std::printf("instructions: not counted, this system does not let a process step another\n");
     return 0;

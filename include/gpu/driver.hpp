@@ -18,6 +18,7 @@
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/error_reporter.hpp>
 #include <gpu/driver/event.hpp>
+#include <gpu/driver/exit_status.hpp>
 #include <gpu/driver/host_function.hpp>
 #include <gpu/driver/l2_cache.hpp>
 #include <gpu/driver/peer_access.hpp>

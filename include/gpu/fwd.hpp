@@ -24,7 +24,8 @@ class event;
 class event_ref;
 
 template <class T, std::size_t Extent> class device_span;
-template <class T, int Rank> class strided_span;
+template <class T, int Rank> class array_view;
+template <int Rank> class shape;
 template <class T> class device_buffer;
 template <class T> class pinned_vector;
 template <class T> class managed_buffer;

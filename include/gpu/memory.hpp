@@ -3,6 +3,9 @@
 /// Memory: who owns it, who names it, and how its elements move.
 
 #include <gpu/memory/aligned_buffer.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/caching_allocator.hpp>
 #include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>
@@ -35,7 +38,8 @@
 #include <gpu/memory/prefetch_batch.hpp>
 #include <gpu/memory/ranges.hpp>
 #include <gpu/memory/registered_memory.hpp>
+#include <gpu/memory/shape.hpp>
 #include <gpu/memory/shared_pool.hpp>
+#include <gpu/memory/slice.hpp>
 #include <gpu/memory/stream_memory_operation.hpp>
-#include <gpu/memory/strided_span.hpp>
 #include <gpu/memory/virtual_memory.hpp>

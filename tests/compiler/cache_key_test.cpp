@@ -119,7 +119,7 @@ TEST_CASE("what is said otherwise is not taken from memory", "[compiler][cache]"
       {"registers", [](request& r) { r.options.max_registers = 32; }},
       {"lines", [](request& r) { r.options.line_info = true; }},
       {"debug", [](request& r) { r.options.debug = true; }},
-      {"debug, optimised", [](request& r) { r.options.debug = r.options.debug_optimized = true; }},
+      {"debug, optimized", [](request& r) { r.options.debug = r.options.debug_optimized = true; }},
       {"relocatable", [](request& r) { r.options.relocatable = true; }},
       {"LTO", [](request& r) { r.options.link_time_optimization = true; }},
       {"further option", [](request& r) { r.options.extra = {"-DEXTRA=2"}; }},

@@ -147,7 +147,7 @@ TEST_CASE("programs are compiled in parallel, on as many threads as there are pr
   for (gpu::pending_compilation& one : pending) CHECK(one.get().has_value());
 }
 
-TEST_CASE("a thread that is cancelled while it compiles ends afterwards",
+TEST_CASE("a thread that is canceled while it compiles ends afterwards",
           "[compiler][async][threads]") {
   struct {
     bool compiled = false, got = false;

@@ -441,6 +441,23 @@ TEST_CASE("mistakes in sources are told, with memory and without", "[compiler]")
   CHECK(wrong == "");
 }
 
+TEST_CASE("the resources of a kernel are found by name, with memory and without", "[compiler]") {
+  if (!failing_allocation::possible_for_throwing()) return;
+  const auto made = gpu::compile(
+      "namespace n { __global__ void f(int*) {} } __global__ void f(int*) {} "
+      "namespace n { __global__ void only(float*) {} }",
+      {.architecture = sm_90});
+  REQUIRE(made.has_value());
+  for (const char* name : {"only", "n::f(int*)"}) {
+    INFO(name);
+    CHECK(sweep_answers([&]() -> gpu::result<std::string> {
+            const gpu::kernel_resources found = GPU_TRY(made->resources(name));
+            const spared_allocations spared;
+            return std::string(found.kernel.c_str());
+          }) == "");
+  }
+}
+
 TEST_CASE("files are read whole, with memory and without", "[compiler]") {
   if (!failing_allocation::possible_for_throwing()) return;
   const temporary_folder folder;

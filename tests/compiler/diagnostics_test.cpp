@@ -3,6 +3,7 @@
 #include <gpu/compiler.hpp>
 
 #include "support/catch.hpp"
+#include "support/results.hpp"
 
 #include <cstring>
 #include <string>
@@ -260,6 +261,28 @@ extern "C" __global__ void local(int* x, int n) {
                                         {.architecture = gpu::architecture::compute(90)});
   CHECK(virtual_one.value().resources().empty());
   CHECK(virtual_one.value().resources("f").error() == gpu::errc::unknown_name);
+}
+
+TEST_CASE("a name that several kernels with resources have is refused with these",
+          "[compiler][resources]") {
+  const auto made = gpu::compile(gpu::program(R"(
+__global__ void sub(int* x) { *x = 1; }
+__global__ void sub(float* x) { *x = 1; }
+namespace n { __global__ void other(int* x) { __shared__ int s[50]; s[*x] = *x; __syncthreads(); *x = s[0]; } }
+namespace m { __global__ void other(int* x) { *x = 3; } __global__ void last(int* x) { *x = 4; } })"),
+                                 for_90);
+  INFO((made.has_value() ? "" : made.error().message().c_str()));
+  REQUIRE(made.has_value());
+  CHECK(made->resources("n::other").value().shared == 50 * sizeof(int));
+  CHECK(made->resources("last").value().kernel == "_ZN1m4lastEPi");
+  CHECK(made->resources("sub(int*)").value().kernel == "_Z3subPi");
+  const auto either = made->resources("sub");
+  REQUIRE_FALSE(either.has_value());
+  CHECK(either.error() == gpu::errc::unknown_name);
+  CHECK(test::says(either.error(), "the program has 2 kernels that \"sub\" may mean",
+                   "\"sub(int*)\"", "\"sub(float*)\""));
+  CHECK(std::string(either.error().details()).find("other") == std::string::npos);
+  CHECK(test::says(made->resources("other").error(), "\"n::other(int*)\"", "\"m::other(int*)\""));
 }
 
 TEST_CASE("the figures of older assemblers are read", "[compiler][resources]") {

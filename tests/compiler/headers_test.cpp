@@ -246,10 +246,11 @@ TEST_CASE("a toolkit's folders are found in every layout", "[compiler][headers]"
     const char* libcuxx;
   };
   // A toolkit; one for several platforms; the wheels of CUDA 13; those of CUDA 12.
-  const layout layouts[] = {{"include", "include/cccl"},
-                            {"targets/x86_64-linux/include", "targets/x86_64-linux/include"},
-                            {"nvidia/cu13/include", "nvidia/cu13/include/cccl"},
-                            {"nvidia/cuda_runtime/include", "nvidia/cuda_cccl/include"}};
+  const layout layouts[] = {
+      {"include", "include/cccl"},
+      {gpu::detail::toolkit_target_headers, gpu::detail::toolkit_target_headers},
+      {"nvidia/cu13/include", "nvidia/cu13/include/cccl"},
+      {"nvidia/cuda_runtime/include", "nvidia/cuda_cccl/include"}};
   for (const layout& one : layouts) {
     scratch_folder scratch;
     const auto folders = [&](const std::string& path) {
@@ -313,6 +314,16 @@ TEST_CASE("the environment and nvcc lead to the headers", "[compiler][headers]")
   test::environment wrong = nothing;
   wrong[0].second = "/nowhere";
   CHECK(has(test::run_child(child, wrong).output, "looked /nowhere/include\n"));
+}
+
+TEST_CASE("a header for the host alone is answered with what to do instead",
+          "[compiler][headers]") {
+  const std::string stream = failure_of("#include <iostream>\n__global__ void f() {}", for_90);
+  INFO(stream);
+  CHECK(has(stream, "<iostream> is for the host alone"));
+  CHECK(has(stream, "printf prints from a kernel"));
+  CHECK_FALSE(has(stream, "was searched for"));
+  CHECK(has(failure_of("#include <vector>\n", for_90), "gpu::device_span"));
 }
 
 TEST_CASE("the error of a missing header lists every folder that was searched",

@@ -3,7 +3,7 @@
 
 #include <gpu/compiler/instance.hpp>
 #include <gpu/memory.hpp>
-#include <gpu/memory/strided_span.hpp>
+#include <gpu/memory/array_view.hpp>
 
 #include "kernel/test_programs.hpp"
 
@@ -268,8 +268,8 @@ TEST_CASE("types can have another name on the device", "[compiler][instance]") {
         "f<user::matrix<user::matrix<int, 2>, 2>>");
   CHECK(lowered(gpu::instance<gpu::device_span<const float>, gpu::device_span<int, 3>>("any")) ==
         "_Z3anyIJN3gpu11device_spanIKfEENS1_IiEEEEvv");
-  CHECK(lowered(gpu::instance<gpu::strided_span<float, 2>>("any")) ==
-        "_Z3anyIJN3gpu12strided_spanIfLi2EEEEEvv");
+  CHECK(lowered(gpu::instance<gpu::array_view<float, 2>>("any")) ==
+        "_Z3anyIJN3gpu10array_viewIfLi2EEEEEvv");
 }
 
 TEST_CASE("overloads differ in their parameters", "[compiler][instance]") {

@@ -45,7 +45,7 @@ TEST_CASE("instances are asked for by the names that their programs gave", "[com
   CHECK(module.kernel<float*, float>("fill<float>").has_value());
 }
 
-TEST_CASE("a virtual architecture gives PTX, by link-time optimisation alone", "[compiler][link]") {
+TEST_CASE("a virtual architecture gives PTX, by link-time optimization alone", "[compiler][link]") {
   const auto target = gpu::architecture::compute(80);
   const gpu::compiled_program a = compile(math, true, target), b = compile(kernels, true, target);
   const gpu::linked_program linked = value_of(gpu::link({a, b}, {.architecture = target}));

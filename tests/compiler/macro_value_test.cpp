@@ -14,7 +14,7 @@
 namespace macro_value_test {
 namespace {
 
-enum class colour : unsigned char { red = 3, blue = 200 };
+enum class color : unsigned char { red = 3, blue = 200 };
 enum plain { minus = -7 };
 
 std::string written(const gpu::macro_value& value) { return value.c_str(); }
@@ -40,7 +40,7 @@ TEST_CASE("integers keep their value and fit their type", "[compiler][options]")
   CHECK(written(std::size_t{16}) == "16");
   CHECK(written(4000000000u) == "4000000000u");
   CHECK(written(true) == "true");
-  CHECK(written(colour::blue) == "200");
+  CHECK(written(color::blue) == "200");
   CHECK(written(minus) == "-7");
   CHECK(written(2147483647u) == "2147483647");
   CHECK(written(2147483648u) == "2147483648u");

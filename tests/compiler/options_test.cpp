@@ -202,10 +202,39 @@ TEST_CASE("an unknown option is rejected with the nearest known one", "[compiler
   CHECK(has(sentence, "--use_fast_math"));
   CHECK(has(refusal_of_extra({"-lineinf"}), "-lineinfo"));
   CHECK(has(refusal_of_extra({"--fmadd=false"}), "--fmad"));
-  CHECK(has(refusal_of_extra({"-Xptxas -v"}), "-Xptxas"));
-  CHECK(has(refusal_of_extra({"-O3"}), "\"-O3\""));
   CHECK(has(refusal_of_extra({""}), "\"\""));
   CHECK(has(refusal_of_extra({"--optix-ir"}), "OptiX"));
+}
+
+TEST_CASE("an option of nvcc is answered with what to do instead", "[compiler][options]") {
+  const struct {
+    const char* option;
+    const char* instead;
+  } options[] = {
+      {"-O3", "NVRTC optimizes unless compile_options::debug is set"},
+      {"-O0", "compile_options::debug"},
+      {"-g", "compile_options::line_info"},
+      {"-lcudadevrt", "pass libraries to gpu::link"},
+      {"-m64", "64-bit addresses of the host"},
+      {"-gencode=arch=compute_80,code=sm_80", "compile_options::architecture"},
+      {"-gencode arch=compute_80,code=sm_80", "compile_options::architecture"},
+      {"-Xcompiler=-fPIC", "no host compiler"},
+      {"-Xptxas -v", "\"-Xptxas=-v\""},
+      {"--expt-relaxed-constexpr", "compile_options::default_device"},
+      {"--extended-lambda", "need no option"},
+      {"-ptx", "compiled_program::ptx"},
+      {"-v", "compiled_program::resources"},
+  };
+  for (const auto& each : options) {
+    CAPTURE(each.option);
+    const std::string sentence = refusal_of_extra({each.option});
+    CHECK(has(sentence, ("\"" + std::string(each.option) +
+                         "\" (compile_options::extra) is an option of nvcc, which NVRTC does not "
+                         "have. ")
+                            .c_str()));
+    CHECK(has(sentence, each.instead));
+    CHECK_FALSE(has(sentence, "The nearest is"));
+  }
 }
 
 TEST_CASE("an invalid value of an option is rejected", "[compiler][options]") {
@@ -269,7 +298,7 @@ TEST_CASE("macros that C++ or NVRTC would not accept are rejected", "[compiler][
   CHECK(has(refusal_of(options), "\"A B\""));
   options.defines = {{"", 1}};
   CHECK(has(refusal_of(options), "\"\" (compile_options::defines) is not a valid macro name"));
-  // The neighbours of letters and digits in ASCII.
+  // The neighbors of letters and digits in ASCII.
   for (const char* name : {"A@", "A[", "A`", "A{", "A/", "A:"}) {
     options.defines = {{name, 1}};
     CHECK(has(refusal_of(options), "is not a valid macro name"));

@@ -184,8 +184,9 @@ TEST_CASE("error: the library's own codes have the names of their enumerators", 
   CHECK_NAME(nvjitlink_too_old);
   CHECK_NAME(link_failed);
   CHECK_NAME(callback_threw);
+  CHECK_NAME(not_converged);
 #undef CHECK_NAME
-  CHECK(own_error(static_cast<errc>(26)).name() == std::string("unknown"));
+  CHECK(own_error(static_cast<errc>(27)).name() == std::string("unknown"));
   CHECK(own_error(static_cast<errc>(0)).name() == std::string("unknown"));
   CHECK(own_error(static_cast<errc>(-1)).name() == std::string("unknown"));
 }

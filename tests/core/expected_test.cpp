@@ -1,4 +1,4 @@
-/// The behaviour of `gpu::expected` at run time, the same for the standard library's and for the
+/// The behavior of `gpu::expected` at run time, the same for the standard library's and for the
 /// stand-in: states, lifetimes, exceptions.
 
 #include <gpu/core/expected.hpp>

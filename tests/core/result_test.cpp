@@ -50,6 +50,41 @@ int line_of(gpu::located<int> where) { return static_cast<int>(where.where.line(
 
 }  // namespace
 
+#if defined(__cpp_exceptions)
+
+TEST_CASE("value() of a failed result throws the error with its sentence", "[core][result]") {
+  const result<int> failed = half(3);
+  const std::string sentence = failed.error().message().c_str();
+  CHECK(sentence.find("half: invalid_argument") == 0);
+  const auto thrown = [](auto&& call) -> std::string {
+    try {
+      call();
+    } catch (const gpu::bad_expected_access<gpu::cuda_error>& access) {
+      CHECK(access.error() == errc::invalid_argument);
+      CHECK(std::string(access.what()) == access.error().message().c_str());
+      return access.what();
+    }
+    return "nothing is thrown";
+  };
+  CHECK(thrown([&] { (void)failed.value(); }) == sentence);
+  CHECK(thrown([&] { (void)result<int>(failed).value(); }) == sentence);
+  CHECK(thrown([&] { check_even(3).value(); }) == check_even(3).error().message().c_str());
+  try {
+    (void)failed.value();
+  } catch (const std::exception& any) {
+    CHECK(any.what() == sentence);
+  }
+  try {
+    (void)failed.value();
+  } catch (gpu::bad_expected_access<gpu::cuda_error>& access) {
+    const gpu::cuda_error taken = std::move(access).error();
+    CHECK(taken.message().c_str() == sentence);
+    CHECK(access.what() == sentence);
+  }
+}
+
+#endif
+
 TEST_CASE("GPU_TRY: yields the value or returns the error", "[core][result]") {
   int steps = 0;
   CHECK(quarter(12, steps).value() == 3);

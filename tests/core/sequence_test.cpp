@@ -92,9 +92,7 @@ TEST_CASE("sequence: does what std::vector does", "[core]") {
         ours = std::move(moved);
         break;
       }
-      default:
-        ours.push_back(value);
-        theirs.push_back(value);
+      default: ours.push_back(value); theirs.push_back(value);
     }
     REQUIRE(ours.size() == theirs.size());
     REQUIRE(as_vector(ours) == theirs);

@@ -179,7 +179,7 @@ TEST_CASE("context: its flags reach the driver", "[driver][context]") {
   STATIC_REQUIRE(static_cast<unsigned>(gpu::context_flags::all) == CU_CTX_FLAGS_MASK);
 }
 
-TEST_CASE("context: synchronising waits for the work of every stream", "[driver][context]") {
+TEST_CASE("context: synchronizing waits for the work of every stream", "[driver][context]") {
   const gpu::context own = value_of(gpu::context::create(test::first_device()));
   const gpu::stream one = value_of(gpu::stream::create(own));
   const gpu::stream two = value_of(gpu::stream::create(own));

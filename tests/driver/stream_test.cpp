@@ -92,7 +92,7 @@ TEST_CASE("stream: in a context of its own", "[driver][stream]") {
   CHECK(stream.synchronize().has_value());
 }
 
-TEST_CASE("stream: synchronising waits for the work before it", "[driver][stream]") {
+TEST_CASE("stream: synchronizing waits for the work before it", "[driver][stream]") {
   const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
   CHECK(stream.synchronize().has_value());
   CHECK(value_of(stream.is_done()));

@@ -1,5 +1,5 @@
 /// \file
-/// A libFuzzer target over all that becomes of an image: a fat binary or text is recognised,
+/// A libFuzzer target over all that becomes of an image: a fat binary or text is recognized,
 /// unpacked, parsed, loaded, and its kernels run on small grids. No input may crash, hang, leak or
 /// make a sanitizer speak. tests/structure/fuzz builds and runs it.
 
@@ -93,7 +93,7 @@ void add_images(machine::image_table& images, machine::address texels) {
   const machine::texel_format bytes{machine::channel_kind::unsigned_integer, 1, 4};
   for (const auto& shape : shapes) images.add(machine::texture{.source = image_of(shape, floats)});
   for (const auto& shape : shapes) {
-    machine::sampler_state how{.linear = true, .normalised_coordinates = true};
+    machine::sampler_state how{.linear = true, .normalized_coordinates = true};
     how.linear_levels = true;
     how.greatest_level = 4;
     how.anisotropy = 4;
@@ -198,17 +198,10 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   const auto any = [&] { return static_cast<std::ptrdiff_t>(random() % parts.size()); };
   const std::ptrdiff_t from = any(), to = any();
   switch (random() % 4) {
-    case 0:
-      parts.erase(parts.begin() + from);
-      break;
-    case 1:
-      parts.insert(parts.begin() + to, parts[static_cast<std::size_t>(from)]);
-      break;
-    case 2:
-      parts[static_cast<std::size_t>(to)] = parts[static_cast<std::size_t>(from)];
-      break;
-    default:
-      std::swap(parts[static_cast<std::size_t>(to)], parts[static_cast<std::size_t>(from)]);
+    case 0: parts.erase(parts.begin() + from); break;
+    case 1: parts.insert(parts.begin() + to, parts[static_cast<std::size_t>(from)]); break;
+    case 2: parts[static_cast<std::size_t>(to)] = parts[static_cast<std::size_t>(from)]; break;
+    default: std::swap(parts[static_cast<std::size_t>(to)], parts[static_cast<std::size_t>(from)]);
   }
   std::string out;
   for (const std::string_view part : parts) out += part;

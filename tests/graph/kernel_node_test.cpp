@@ -4,6 +4,7 @@
 #include "graph/graph_fixture.hpp"
 
 #include <gpu/graph/node_attribute.hpp>
+#include <gpu/memory.hpp>
 
 #include <cstring>
 #include <utility>
@@ -30,6 +31,21 @@ TEST_CASE("graph: a kernel node has the attributes of its launch", "[graph]") {
   CHECK(seen.priority == -2);
   f.set(4);
   CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 8);
+}
+
+TEST_CASE("graph: a kernel node refuses a faulty view", "[graph]") {
+  graph_fixture f;
+  const auto module = value_of(gpu::module::load(R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry nothing(.param .align 8 .b8 view[40]) { ret; })"));
+  const auto nothing = value_of(module.kernel<gpu::array_view<float, 2>>("nothing"));
+  const auto rows = gpu::array_view<float, 2>::from_native(f.x.native(), {1, 1}, {1, 1});
+  value_of(f.graph.add({}, gpu::kernel_node({1, 1}, nothing, rows)));
+  const auto refused =
+      error_of(f.graph.add({}, gpu::kernel_node({1, 1}, nothing, rows(-2, gpu::new_axis()))));
+  CHECK(says(refused, "gpu::kernel_node", "kernel nothing: argument 1", "a faulty gpu::array_view",
+             "index -2 is out of range for axis 0, which has 1 elements"));
 }
 
 TEST_CASE("graph: a changed kernel node has the attributes of its new description alone",

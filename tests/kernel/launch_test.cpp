@@ -1,10 +1,11 @@
 // How launch calls the driver: which function, with which values, and when it does not.
 
 #include <gpu/kernel.hpp>
+#include <gpu/memory/array_view.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
 #include "kernel/recorded_launch.hpp"
-#include "support/catch.hpp"
+#include "support/results.hpp"
 
 namespace launch_test {
 
@@ -40,6 +41,33 @@ template <class... P> gpu::kernel<P...> recorded_kernel(const gpu::module& modul
   auto found = module.kernel<P...>("recorded");
   if (!found.has_value()) FAIL(found.error().message().c_str());
   return *found;
+}
+
+TEST_CASE("launch passes views as they are and refuses faulty ones", "[kernel][launch]") {
+  const test::recording_driver driver({40, 8}, {0, 40});
+  const gpu::module module = gpu::module::load(some_ptx).value();
+  const auto kernel = recorded_kernel<gpu::array_view<const float, 2>, float*>(module);
+  const gpu::stream_ref stream = test::recording_driver::stream();
+  const auto rows = gpu::array_view<float, 2>::from_native(0x700000, {3, 4}, {4, 1});
+  const auto x = gpu::device_span<float>::from_native(0x800000, 4);
+  CHECK(gpu::launch(stream, {10, 256}, kernel, rows(gpu::slice(0, 2)), x).has_value());
+  REQUIRE(test::recording().launches.size() == 1);
+  CHECK(test::recording().launches[0].arguments[0] ==
+        bytes_of(std::uint64_t{0x700000}) + bytes_of(std::uint64_t{2}) +
+            bytes_of(std::uint64_t{4}) + bytes_of(std::int64_t{4}) + bytes_of(std::int64_t{1}));
+
+  const auto missing = rows(3, gpu::new_axis());
+  const auto refused = gpu::launch(stream, {10, 256}, kernel, missing, x);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error() == gpu::errc::index_out_of_range);
+  CHECK(test::says(refused.error(), "gpu::launch", "kernel recorded: argument 1",
+                   "a faulty gpu::array_view::operator()",
+                   "index 3 is out of range for axis 0, which has 3 elements"));
+  const gpu::untyped_kernel untyped = module.kernel("recorded").value();
+  const auto unchecked = gpu::launch(stream, {10, 256}, untyped, missing, x);
+  REQUIRE_FALSE(unchecked.has_value());
+  CHECK(test::says(unchecked.error(), "kernel recorded: argument 1", "index 3 is out of range"));
+  CHECK(test::recording().launches.size() == 1);
 }
 
 TEST_CASE("launch passes each argument in the type of its parameter", "[kernel][launch]") {

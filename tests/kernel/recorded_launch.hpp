@@ -93,30 +93,15 @@ inline CUresult set_kernel_attribute(CUfunction_attribute which, int value, CUke
 }
 inline CUresult device_attribute(int* value, CUdevice_attribute which, CUdevice) {
   switch (which) {
-    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
-      *value = recording().has_clusters;
-      break;
-    case CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT:
-      *value = 4;
-      return recording().domain_answer;
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
-      *value = 64;
-      break;
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
-      *value = 0x7fffffff;
-      break;
+    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: *value = recording().has_clusters; break;
+    case CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT: *value = 4; return recording().domain_answer;
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z: *value = 64; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: *value = 0x7fffffff; break;
     case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
-      *value = 0xffff;
-      break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
-      *value = 48 << 10;
-      break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-      *value = 227 << 10;
-      break;
-    default:
-      *value = 1024;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z: *value = 0xffff; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *value = 48 << 10; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = 227 << 10; break;
+    default: *value = 1024;
   }
   return CUDA_SUCCESS;
 }

@@ -113,7 +113,7 @@ TEST_CASE("caching_allocator: buffers never overlap, whatever the order", "[memo
   live.clear();
   const gpu::caching_statistics end = cache.statistics();
   CHECK(end.used_bytes == 0);
-  CHECK(end.free_blocks == end.segments);  // neighbours have become one again
+  CHECK(end.free_blocks == end.segments);  // neighbors have become one again
   CHECK(cache.trim() == end.held_bytes);
   CHECK(cache.statistics().held_bytes == 0);
 }

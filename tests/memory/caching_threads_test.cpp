@@ -65,7 +65,7 @@ void end_at_once(Allocator allocator, Buffer first, Buffer second, bool after) {
 }  // namespace
 
 TEST_CASE("caching_allocator: its end and that of its last buffers meet in several threads",
-          "[memory][caching][cpu]") {
+          "[memory][caching][cpu][thorough]") {
   test::own_cpu_driver driver;
   const gpu::device device = test::first_device();
   const gpu::stream stream = value_of(gpu::stream::create(device));
@@ -81,7 +81,7 @@ TEST_CASE("caching_allocator: its end and that of its last buffers meet in sever
 }
 
 TEST_CASE("caching_pinned_allocator: its end and that of its last buffers meet in several threads",
-          "[memory][caching][cpu]") {
+          "[memory][caching][cpu][thorough]") {
   test::own_cpu_driver driver;
   const gpu::device device = test::first_device();
   REQUIRE(gpu::context::primary(device).has_value());

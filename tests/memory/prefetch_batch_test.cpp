@@ -93,7 +93,7 @@ TEST_CASE("prefetch: a batch sends each range to its place", "[memory][managed][
   value_of(own.synchronize());
 }
 
-TEST_CASE("prefetch: a batch names a place once for the neighbours that go there",
+TEST_CASE("prefetch: a batch names a place once for the neighbors that go there",
           "[memory][managed][batch]") {
   fixture f;
   gpu::driver::entry_points noting = test::driver();
@@ -117,7 +117,7 @@ TEST_CASE("prefetch: a batch names a place once for the neighbours that go there
                                                CU_MEM_LOCATION_TYPE_HOST});
 }
 
-TEST_CASE("discard: memory can be written again, and its neighbours are left alone",
+TEST_CASE("discard: memory can be written again, and its neighbors are left alone",
           "[memory][managed][batch]") {
   fixture f;
   value_of(gpu::discard(f.stream, {f.a, f.b.span().subspan(5, 5000)}));

@@ -28,7 +28,7 @@ static_assert(!std::is_copy_constructible_v<physical_memory>);
 static_assert(!std::is_copy_constructible_v<address_reservation>);
 static_assert(!std::is_copy_constructible_v<memory_mapping>);
 static_assert(std::is_nothrow_move_constructible_v<memory_mapping>);
-static_assert(!std::is_default_constructible_v<memory_mapping>);
+static_assert(std::is_nothrow_default_constructible_v<memory_mapping>);
 
 namespace {
 

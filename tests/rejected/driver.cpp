@@ -2,6 +2,7 @@
 
 #include <gpu/driver.hpp>
 #include <gpu/driver/host_function.hpp>
+#include <gpu/graph.hpp>
 
 #include <utility>
 
@@ -45,8 +46,18 @@ inline gpu::result<> misuse(gpu::device device) {
 #elif GPU_REJECTED == 9
   // expect 9: the destructor of a host function may throw
   GPU_TRY(gpu::launch_host_function(stream, with_destructor<false>()));
+#elif GPU_REJECTED == 10
+  // expect 10: the destructor of a host function may throw
+  gpu::graph graph = GPU_TRY(gpu::graph::create(device));
+  GPU_TRY(graph.add({}, gpu::host_node(with_destructor<false>())));
+#elif GPU_REJECTED == 11
+  // expect 11: the destructor of a host function may throw
+  GPU_TRY(gpu::launch_host_function(stream, [held = with_destructor<false>()] {}));
 #else
   GPU_TRY(gpu::launch_host_function(stream, with_destructor<true>()));
+  GPU_TRY(gpu::launch_host_function(stream, [held = with_destructor<true>()] {}));
+  gpu::graph graph = GPU_TRY(gpu::graph::create(device));
+  GPU_TRY(graph.add({}, gpu::host_node(with_destructor<true>())));
   const gpu::stream_ref name = stream;
   const gpu::stream moved = std::move(stream);
   GPU_TRY(gpu::record(name, event));

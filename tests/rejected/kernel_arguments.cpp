@@ -14,13 +14,15 @@ gpu::device_buffer<float> make_buffer();
 
 gpu::result<> use(gpu::stream& stream, gpu::kernel<float, int, const float*> kernel,
                   gpu::untyped_kernel untyped, gpu::device_buffer<float>& x,
-                  [[maybe_unused]] gpu::device_buffer<double>& y, std::vector<float>& host) {
+                  [[maybe_unused]] gpu::device_buffer<double>& y, std::vector<float>& host,
+                  gpu::kernel<float*, gpu::device_span<float>> writes) {
   const gpu::launch_config config{1, 32};
   GPU_TRY(gpu::launch(stream, config, kernel, 2, 3, x));
   GPU_TRY(gpu::launch(stream, config, kernel, 2.0, 3u, x.span()));
   GPU_TRY(gpu::launch(stream, config, kernel, 2.0f, true, nullptr));
   GPU_TRY(gpu::launch(stream, config, kernel, 2.0f, 'c', gpu::in(host)));
   GPU_TRY(gpu::launch(stream, config, untyped, 2.0f, 3, x));
+  GPU_TRY(gpu::launch(stream, config, writes, gpu::out(host), gpu::inout(host)));
 
 #ifdef GPU_REJECTED
 #  if GPU_REJECTED == 1
@@ -60,6 +62,13 @@ gpu::result<> use(gpu::stream& stream, gpu::kernel<float, int, const float*> ker
   // expect 11: no matching function
   const std::vector<float>& constant = host;
   GPU_TRY(gpu::launch(stream, config, kernel, 2.0f, 3, gpu::out(constant)));
+#  elif GPU_REJECTED == 12
+  // What the kernel writes would be lost.
+  // expect 12: pass gpu::inout or gpu::out
+  GPU_TRY(gpu::launch(stream, config, writes, gpu::in(host), gpu::inout(host)));
+#  elif GPU_REJECTED == 13
+  // expect 13: pass gpu::inout or gpu::out
+  GPU_TRY(gpu::launch(stream, config, writes, gpu::out(host), gpu::in(host)));
 #  endif
 #endif
   return {};

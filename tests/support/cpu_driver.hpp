@@ -34,10 +34,15 @@ class cpu_driver {
   std::size_t held_count() const;
   /// Prints it to stderr, and returns how much it is.
   std::size_t report_leaks() const;
+  /// How many mistakes it found since the last call.
+  std::size_t take_findings() const;
 
  private:
   std::unique_ptr<gpu::testing::cpu_driver> driver_;
 };
+
+/// How many mistakes the driver of the test program found since the last call.
+std::size_t take_findings_of_process();
 
 /// `gpu::testing::use_cpu_driver`, which the test program has called already.
 void use_cpu_driver_again(gpu::testing::cpu_driver_options options);

@@ -1,6 +1,7 @@
 #include "support/drivers.hpp"
 
 #include "support/cpu_driver.hpp"
+#include "support/sanitizers.hpp"
 
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/cpu_driver.hpp>
@@ -11,6 +12,11 @@
 namespace test {
 namespace {
 
+gpu::testing::cpu_driver_options adjusted(gpu::testing::cpu_driver_options options) {
+  options.record_locations = options.record_locations && places_known;
+  return options;
+}
+
 driver_kind chosen = driver_kind::gpu;
 
 gpu::testing::cpu_driver_options as_options(const cpu_driver_options& wanted) {
@@ -20,7 +26,7 @@ gpu::testing::cpu_driver_options as_options(const cpu_driver_options& wanted) {
   options.mode =
       wanted.deferred ? gpu::testing::execution::deferred : gpu::testing::execution::eager;
   options.stream_threads = wanted.threads;
-  // To read the debug information of a program that a sanitizer wrote takes addr2line a minute.
+  // It takes seconds to tell.
   options.record_locations = std::getenv("GPU_TEST_PLACES") != nullptr;
   return options;
 }
@@ -53,6 +59,8 @@ std::string choose_driver() {
   options.devices = 2;
   options.memory_per_device = std::size_t{4} << 30;
   gpu::testing::cpu_driver_options of_process = as_options(options);
+  // Tests make mistakes on purpose, and check those.
+  of_process.fail_at_exit = std::getenv("GPU_TEST_FINDINGS") != nullptr;
   of_process.report_leaks_at_end = std::getenv("GPU_TEST_LEAKS") != nullptr;
   gpu::testing::use_cpu_driver(std::move(of_process));
   return {};
@@ -62,14 +70,10 @@ driver_kind chosen_driver() { return chosen; }
 
 const char* driver_name() {
   switch (chosen) {
-    case driver_kind::gpu:
-      return "gpu";
-    case driver_kind::cpu_deferred:
-      return "cpu-deferred";
-    case driver_kind::cpu_threads:
-      return "cpu-threads";
-    case driver_kind::cpu_eager:
-      break;
+    case driver_kind::gpu: return "gpu";
+    case driver_kind::cpu_deferred: return "cpu-deferred";
+    case driver_kind::cpu_threads: return "cpu-threads";
+    case driver_kind::cpu_eager: break;
   }
   return "cpu";
 }
@@ -106,7 +110,7 @@ std::string own_cpu_driver::live_list() const {
 }
 
 cpu_driver::cpu_driver(gpu::testing::cpu_driver_options options)
-    : driver_{std::make_unique<gpu::testing::cpu_driver>(std::move(options))} {}
+    : driver_{std::make_unique<gpu::testing::cpu_driver>(adjusted(std::move(options)))} {}
 cpu_driver::~cpu_driver() = default;
 
 std::size_t cpu_driver::limit() { return gpu::testing::cpu_driver::limit(); }
@@ -121,6 +125,9 @@ std::vector<std::string> cpu_driver::live() const {
 std::size_t cpu_driver::live_count() const { return driver_->live_count(); }
 std::size_t cpu_driver::held_count() const { return driver_->held_count(); }
 std::size_t cpu_driver::report_leaks() const { return driver_->report_leaks(); }
+std::size_t cpu_driver::take_findings() const { return driver_->take_findings(); }
+
+std::size_t take_findings_of_process() { return gpu::testing::use_cpu_driver().take_findings(); }
 
 void use_cpu_driver_again(gpu::testing::cpu_driver_options options) {
   (void)gpu::testing::use_cpu_driver(std::move(options));

@@ -20,4 +20,8 @@ inline constexpr bool thread_sanitizer = __has_feature(thread_sanitizer);
 inline constexpr bool thread_sanitizer = false;
 #endif
 
+/// Whether drivers of tests know what made each object. To read the debug information of a program
+/// that a sanitizer wrote takes addr2line a minute.
+inline constexpr bool places_known = !address_sanitizer && !thread_sanitizer;
+
 }  // namespace test

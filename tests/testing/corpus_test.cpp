@@ -17,6 +17,7 @@
 #include "testing/corpus/inputs.hpp"
 #include "testing/corpus/manifest.hpp"
 #include "testing/corpus/recording.hpp"
+#include "testing/detail/cpu/driver_fixture.hpp"
 
 #include <bit>
 #include <cstdlib>
@@ -153,10 +154,12 @@ TEST_CASE("corpus: comparisons", "[corpus]") { check_family("compare"); }
 TEST_CASE("corpus: contraction", "[corpus]") { check_family("contraction"); }
 TEST_CASE("corpus: control flow", "[corpus]") { check_family("control"); }
 TEST_CASE("corpus: conversions", "[corpus]") { check_family("convert"); }
-TEST_CASE("corpus: edges of integers", "[corpus]") { check_family("edges"); }
-TEST_CASE("corpus: edges of conversions", "[corpus]") { check_family("edges_cvt"); }
+TEST_CASE("corpus: edges of integers", "[corpus][thorough]") { check_family("edges"); }
+TEST_CASE("corpus: edges of conversions", "[corpus][thorough]") { check_family("edges_cvt"); }
 TEST_CASE("corpus: edges of floating point", "[corpus]") { check_family("edges_floating"); }
-TEST_CASE("corpus: edges of video instructions", "[corpus]") { check_family("edges_video"); }
+TEST_CASE("corpus: edges of video instructions", "[corpus][thorough]") {
+  check_family("edges_video");
+}
 TEST_CASE("corpus: f32", "[corpus]") { check_family("float32"); }
 TEST_CASE("corpus: f64", "[corpus]") { check_family("float64"); }
 TEST_CASE("corpus: graphs", "[corpus]") { check_family("graphs"); }
@@ -169,7 +172,7 @@ TEST_CASE("corpus: lanes outside of masks", "[corpus]") {
   std::optional<test::cpu_driver> silent;
   std::optional<gpu::driver::scoped_entry_points> in_force;
   if (!test::on_hardware()) {
-    gpu::testing::cpu_driver_options options;
+    gpu::testing::cpu_driver_options options = test::with_places();
     options.checks.mask_misuse = false;
     in_force.emplace(silent.emplace(options).entry_points());
   }

@@ -8,8 +8,11 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace options_test {
 namespace {
@@ -114,10 +117,20 @@ const gpu::driver::entry_points& on_device_0() {
   return test::driver();
 }
 
+/// The threads of this process, but for those that are ending: one that was joined stays listed
+/// until the system has got round to it. Its flags, the seventh word after its name, say so.
 std::size_t threads_of_process() {
+  constexpr unsigned long is_ending = 4;
   std::size_t count = 0;
-  for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator("/proc/self/task"))
-    ++count;
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(each.path() / "stat");
+    std::string line;
+    std::getline(file, line);  // an empty line: gone
+    std::istringstream words(line.substr(line.rfind(')') + 1));
+    std::string word;
+    for (int i = 0; i < 7; ++i) words >> word;
+    if (!word.empty() && (std::stoul(word) & is_ending) == 0) ++count;
+  }
   return count;
 }
 
@@ -159,6 +172,13 @@ TEST_CASE("what is only reported is a fault where that is chosen, with the code 
       CHECK(run(f, each.kernel, 1, each.threads) == each.code);
       CHECK(f.reports().find(each.says) != std::string::npos);
     }
+    {
+      driver_fixture f;  // which only reports
+      CHECK(f.take_findings() == 0);
+      CHECK(run(f, each.kernel, 1, each.threads) == CUDA_SUCCESS);
+      CHECK(f.take_findings() == 1);
+      CHECK(f.take_findings() == 0);
+    }
     options.checks.*each.is_a_fault = false;
     options.checks.*each.reported = false;
     {
@@ -169,7 +189,60 @@ TEST_CASE("what is only reported is a fault where that is chosen, with the code 
   }
 }
 
+TEST_CASE("by default mistakes are faults, and work waits until the program waits for it",
+          "[cpu]") {
+  const gpu::testing::cpu_driver_options options;
+  CHECK(options.mode == gpu::testing::execution::deferred);
+  CHECK(options.checks.uninitialized_reads_are_faults);
+  CHECK(options.checks.shared_races_are_faults);
+  CHECK(options.checks.barrier_divergence_is_a_fault);
+  CHECK(options.checks.mask_misuse_is_a_fault);
+  CHECK(options.fail_at_exit);
+  const auto reported = gpu::testing::machine::checks::only_reported();
+  CHECK(reported.uninitialized_reads);
+  CHECK_FALSE(reported.uninitialized_reads_are_faults);
+}
+
+namespace {
+
+/// Reads memory that was never written, on the driver of the process.
+void make_a_mistake() {
+  const gpu::driver::entry_points& cu = on_device_0();
+  CUmodule module = nullptr;
+  CUfunction kernel = nullptr;
+  CUdeviceptr p = 0;
+  REQUIRE(cu.module_load_data(&module, kernels) == CUDA_SUCCESS);
+  REQUIRE(cu.module_get_function(&kernel, module, "unwritten") == CUDA_SUCCESS);
+  REQUIRE(cu.mem_alloc(&p, 8) == CUDA_SUCCESS);
+  void* parameters[] = {&p};
+  REQUIRE(cu.launch_kernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr) ==
+          CUDA_SUCCESS);
+}
+
+}  // namespace
+
+TEST_CASE("options: child that makes a mistake", "[.child]") { make_a_mistake(); }
+
+TEST_CASE("options: child that expects its mistake", "[.child]") {
+  make_a_mistake();
+  CHECK(test::driver().ctx_synchronize() == CUDA_ERROR_LAUNCH_FAILED);
+  CHECK(test::take_findings_of_process() == 1);
+}
+
+TEST_CASE("a process in which a mistake was found does not exit with status 0", "[cpu]") {
+  const test::environment asked{{"GPU_TEST_FINDINGS", "1"}};
+  const auto failed = test::run_child("options: child that makes a mistake", asked);
+  INFO(failed.output);
+  CHECK(failed.exit_code == 1);
+  CHECK(failed.output.find("read of memory that was never written in kernel unwritten") <
+        failed.output.find("gpu cpu driver: 1 mistake was found, see above; the process exits "
+                           "with status 1\n"));
+  CHECK(test::run_child("options: child that expects its mistake", asked).succeeded());
+  CHECK(test::run_child("options: child that makes a mistake").succeeded());
+}
+
 TEST_CASE("blocks are spread over as many threads as is said", "[cpu]") {
+  std::thread([] {}).join();  // with a process's first, a sanitizer starts one of its own
   for (const unsigned threads : {1u, 3u}) {
     gpu::testing::cpu_driver_options options = test::without_places();
     options.block_threads = threads;
@@ -191,11 +264,11 @@ TEST_CASE("the report of a kernel that runs for long comes when it was asked for
   const std::string reports = f.reports();
   INFO(reports);
   const std::size_t told =
-      reports.find("no end yet in kernel meets, block (0,0,0), thread (0,0,0)");
+      reports.find("still running in kernel meets, block (0,0,0), thread (0,0,0)");
   CHECK(told == 0);
   CHECK(reports.find("PTX line ") != std::string::npos);
   CHECK(reports.find("instruction budget exhausted in kernel meets") != std::string::npos);
-  CHECK(reports.find("no end yet", told + 1) == std::string::npos);  // once
+  CHECK(reports.find("still running", told + 1) == std::string::npos);  // once
 }
 
 TEST_CASE("what kernels allocate and do not free is listed, a line for each context", "[cpu]") {
@@ -257,7 +330,7 @@ TEST_CASE("options: child whose stream ends with the process", "[.child]") {
 }
 
 TEST_CASE("what was not given back to use_cpu_driver's is printed when the process exits",
-          "[cpu]") {
+          "[cpu][places]") {
   const std::string heading = " objects were not released:\n";
   const test::environment asked{{"GPU_TEST_LEAKS", "1"}, {"GPU_TEST_PLACES", "1"}};
   const char* leaks = "options: child that exits with a stream";

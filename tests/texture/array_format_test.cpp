@@ -143,7 +143,7 @@ TEST_CASE("resource_view: the formats of arrays and of views stand for each othe
                         {CU_AD_FORMAT_HALF, CU_RES_VIEW_FORMAT_FLOAT_1X16},
                         {CU_AD_FORMAT_FLOAT, CU_RES_VIEW_FORMAT_FLOAT_1X32}};
   for (const pair& each : pairs) {
-    for (int step = 0; step < 3; ++step) {  // 1, 2 and 4 channels have neighbouring values
+    for (int step = 0; step < 3; ++step) {  // 1, 2 and 4 channels have neighboring values
       const texel_format own{static_cast<array_format>(each.channel), 1 << step};
       const auto view = static_cast<gpu::resource_view_format>(each.single + step);
       CHECK(gpu::detail::view_format_of(own) == view);

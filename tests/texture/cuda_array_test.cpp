@@ -268,9 +268,9 @@ TEST_CASE("cuda_array: planes are arrays", "[texture][array]") {
   CHECK(chroma.shape() == array_shape{.width = 32, .height = 16, .flags = array_flags::video});
   CHECK(chroma.format() == texel_format{array_format::unsigned_int8, 2});
   CHECK(error_of(frame.plane(2)).code() == CUDA_ERROR_INVALID_VALUE);
-  std::vector<unsigned char> brightness(64 * 32, 100), colours(2 * 32 * 16, 200);
+  std::vector<unsigned char> brightness(64 * 32, 100), colors(2 * 32 * 16, 200);
   REQUIRE(copy(brightness, luma).has_value());
-  REQUIRE(copy(colours, chroma).has_value());
+  REQUIRE(copy(colors, chroma).has_value());
   std::vector<unsigned char> back(64 * 32);
   REQUIRE(copy(luma, back).has_value());
   CHECK(back == brightness);

@@ -85,16 +85,13 @@ std::vector<Out> read(const char* name, const texture<T>& from, const std::vecto
 int addressed(int index, int size, address_mode mode) {
   const auto modulo = [](int a, int b) { return (a % b + b) % b; };
   switch (mode) {
-    case address_mode::wrap:
-      return modulo(index, size);
+    case address_mode::wrap: return modulo(index, size);
     case address_mode::mirror: {
       const int at = modulo(index, 2 * size);
       return at < size ? at : 2 * size - 1 - at;
     }
-    case address_mode::border:
-      return index < 0 || index >= size ? -1 : index;
-    case address_mode::clamp:
-      break;
+    case address_mode::border: return index < 0 || index >= size ? -1 : index;
+    case address_mode::clamp: break;
   }
   return std::clamp(index, 0, size - 1);
 }
@@ -109,9 +106,9 @@ taps tap(double x, int size, address_mode mode, filter_mode filter) {
     const int only = addressed(static_cast<int>(std::floor(x)), size, mode);
     return {only, only, 0};
   }
-  const double from_centre = x - 0.5;
-  const int below = static_cast<int>(std::floor(from_centre));
-  return {addressed(below, size, mode), addressed(below + 1, size, mode), from_centre - below};
+  const double from_center = x - 0.5;
+  const int below = static_cast<int>(std::floor(from_center));
+  return {addressed(below, size, mode), addressed(below + 1, size, mode), from_center - below};
 }
 
 /// An image on the host; `border` is what is around it.
@@ -286,7 +283,7 @@ TEST_CASE("sampling: a cubemap chooses its face by the largest coordinate", "[te
   for (int face = 0; face < 6; ++face) {
     for (int y = 0; y < side; ++y) {
       for (int x = 0; x < side; ++x) {
-        const auto s = static_cast<float>(2 * x + 1 - side) / side;  // centres of texels
+        const auto s = static_cast<float>(2 * x + 1 - side) / side;  // centers of texels
         const auto t = static_cast<float>(2 * y + 1 - side) / side;
         const place directions[] = {{1, -t, -s}, {-1, -t, s}, {s, 1, t},
                                     {s, -1, -t}, {s, -t, 1},  {-s, -t, -1}};

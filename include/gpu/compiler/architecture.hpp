@@ -13,7 +13,7 @@ class architecture {
  public:
   enum class kind_type : unsigned char { of_device, real, virtual_ };
 
-  /// The architecture of the thread's current context, or of device 0 if there is none.
+  /// The architecture of the thread's current context, or of device 0 without one.
   constexpr architecture() noexcept = default;
   /// The architecture of a device.
   constexpr architecture(device of) noexcept : number_{of.native()} {}

@@ -56,7 +56,7 @@ class tuning_record {
         limit_{cache.folder_limit()},
         key_{key} {}
 
-  /// Returns false if there is no outcome, or it is damaged.
+  /// Returns false if the outcome is missing or is damaged.
   bool find(tuning_outcome& outcome) const {
     text trouble, sealed;
     if (folder_.empty()) return false;
@@ -75,7 +75,7 @@ class tuning_record {
       in >> bits;
       outcome.milliseconds.push_back(__builtin_bit_cast(float, static_cast<std::uint32_t>(bits)));
     }
-    outcome.chosen = static_cast<std::size_t>(chosen);
+    outcome.chosen = chosen;
     if (!in.ok() || outcome.errors.size() != outcome.milliseconds.size()) return false;
     folder.touch(name.characters);
     return true;

@@ -125,7 +125,7 @@ inline result<std::size_t> export_programs(const compile_cache& cache, string_re
           << ". Check the path and the free space there.";
       return detail::fail(detail::cache_error(function, out.finish(), where));
     }
-    return static_cast<std::size_t>(programs.size());
+    return programs.size();
   });
 }
 
@@ -169,7 +169,7 @@ inline result<std::size_t> import_programs(compile_cache& cache, string_ref path
       if (stored == 0) return detail::fail(detail::cache_error(function, trouble, where));
       disk.account(stored, cache.folder_limit());
     }
-    return static_cast<std::size_t>(programs.size());
+    return programs.size();
   });
 }
 

@@ -1,16 +1,35 @@
 #pragma once
 /// \file
 /// `compile`: compiles CUDA C++ at run time.
+///
+/// A source that calls it takes the C++ compiler three seconds longer with -O2. A program of
+/// several sources compiles that code once: it links the CMake target `gpu::compiler`, or compiles
+/// gpu/compiler/compile.cpp as one of its sources and defines `GPU_COMPILER_COMPILED` for all of
+/// them.
 
-#include <gpu/compiler/cache/through_cache.hpp>
-#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/detail/catch_bad_alloc.hpp>
-#include <gpu/compiler/nvrtc/cached_compile.hpp>
-#include <gpu/compiler/options/recent_request.hpp>
-#include <gpu/compiler/options/resolve_request.hpp>
-#include <gpu/system/no_cancellation.hpp>
+#include <gpu/compiler/program.hpp>
+
+#if !defined(GPU_COMPILER_COMPILED)
+#  include <gpu/compiler/nvrtc/find_or_compile.hpp>
+#endif
 
 namespace gpu::inline v0 {
+
+namespace detail {
+/// Does what `compile` does; returns whether there is a program. (A `result` would be another type
+/// in C++23, for which the code may not have been compiled.)
+#if defined(GPU_COMPILER_COMPILED)
+bool compile_program(const program& p, const compile_options& options, source_location where,
+                     compiled_program& made, cuda_error& failure);
+#else
+inline bool compile_program(const program& p, const compile_options& options, source_location where,
+                            compiled_program& made, cuda_error& failure) {
+  return compile_to(p, options, where, made, failure);
+}
+#endif
+}  // namespace detail
 
 /// Compiles CUDA C++ for a device, at run time. `source` is a `program` or a string:
 ///
@@ -39,17 +58,11 @@ result<compiled_program> compile(const Source& source, const compile_options& op
                                  source_location where = source_location::current()) {
   return detail::catch_bad_alloc("gpu::compile", where, [&]() -> result<compiled_program> {
     const program& p = source;
-    detail::program_cache& cache = detail::compile_cache_access::chosen(options.cache);
-    compiled_program found;
-    detail::recent_request words{p, options};
-    const bool complete = words.complete();
-    if (complete && cache.find(words, found)) return found;
-    const detail::no_cancellation whole;
-    detail::read_toolkit_notes<nvrtc::detail::library>(cache);
-    detail::compile_request request{p, options.architecture};
-    GPU_TRY(detail::resolve_request(request, options, where));
-    const detail::cached_compile compilation(request, where);
-    return detail::through_cache(cache, compilation, complete ? &words : nullptr);
+    compiled_program made;
+    cuda_error failure(error_domain::gpu, 0, "gpu::compile", where);
+    if (!detail::compile_program(p, options, where, made, failure))
+      return detail::fail(detail::move(failure));
+    return made;
   });
 }
 

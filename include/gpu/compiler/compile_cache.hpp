@@ -127,7 +127,7 @@ class compile_cache {
            : settings.in_memory ? cache_use::memory
                                 : cache_use::off;
   }
-  /// Returns the path of the folder; empty if there is none.
+  /// Returns the path of the folder; empty if the cache has none.
   text folder() const { return cache_.settings().folder; }
   /// Returns the size limit of the folder in bytes.
   std::uint64_t folder_limit() const { return cache_.settings().folder_limit; }

@@ -40,23 +40,17 @@ enum class cpp_standard : unsigned char {
 /// Returns the enumerator's name, such as "cpp20"; null for an invalid value.
 constexpr const char* name_of(cpp_standard standard) noexcept {
   switch (standard) {
-    case cpp_standard::unspecified:
-      return "unspecified";
-    case cpp_standard::cpp03:
-      return "cpp03";
-    case cpp_standard::cpp11:
-      return "cpp11";
-    case cpp_standard::cpp14:
-      return "cpp14";
-    case cpp_standard::cpp17:
-      return "cpp17";
-    case cpp_standard::cpp20:
-      return "cpp20";
+    case cpp_standard::unspecified: return "unspecified";
+    case cpp_standard::cpp03: return "cpp03";
+    case cpp_standard::cpp11: return "cpp11";
+    case cpp_standard::cpp14: return "cpp14";
+    case cpp_standard::cpp17: return "cpp17";
+    case cpp_standard::cpp20: return "cpp20";
   }
   return nullptr;
 }
 
-/// How a program is compiled:
+/// Options for compiling a program:
 ///
 ///     gpu::compile(source, {.defines = {{"BLOCK", 256}}, .fast_math = true});
 ///

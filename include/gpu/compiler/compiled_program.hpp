@@ -5,6 +5,8 @@
 #include <gpu/compiler/detail/compiled_state.hpp>
 #include <gpu/compiler/kernel_resources.hpp>
 #include <gpu/compiler/program_origin.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/kernel_candidates.hpp>
 #include <gpu/core/result.hpp>
 
 namespace gpu::inline v0 {
@@ -62,24 +64,42 @@ class compiled_program {
   sequence<diagnostic> diagnostics() const { return detail::read_diagnostics(state().log); }
   /// Returns the resources of each kernel; empty without machine code.
   sequence<kernel_resources> resources() const { return detail::read_resources(state().ptxas_log); }
-  /// Returns the resources of one kernel, by its name in the source or in the module.
-  /// **Errors**: `errc::unknown_name` if there is no machine code of a kernel of that name.
+  /// Returns the resources of one kernel, by its name in the source, as `module::kernel` takes it,
+  /// or in the module.
+  /// **Errors**: `errc::unknown_name` if the machine code has no kernel of that name, or several
+  /// that it may mean; `errc::out_of_host_memory`.
   result<kernel_resources> resources(string_ref kernel,
                                      source_location where = source_location::current()) const {
     const text lowered = lowered_name(kernel);
     const string_ref name = lowered.empty() ? kernel : string_ref(lowered);
-    detail::text_builder out;
-    out << "there is no machine code of a kernel \"" << kernel << "\"";
-    const char* separator = ". Available kernels: ";
-    for (kernel_resources& found : resources()) {
-      if (string_ref(found.kernel) == name) return detail::move(found);
-      out << separator << found.kernel;
-      separator = ", ";
+    constexpr const char* function = "gpu::compiled_program::resources";
+    const detail::declared_name wanted = detail::split_declaration(kernel);
+    sequence<kernel_resources> all = resources();
+    detail::kernel_candidates candidates;
+    detail::text_builder list;
+    bool lost = wanted.lost();
+    for (kernel_resources& each : all) {
+      if (string_ref(each.kernel) == name) return detail::move(each);
+      const detail::declared_name known = detail::split_symbol(each.kernel.c_str());
+      lost = lost || known.lost();
+      candidates.add(detail::fit_of(wanted, known), each.kernel.c_str(), known);
+      list << (list.size() == 0 ? "\"" : ", \"");
+      known.write(list);
+      list << '"';
     }
-    out << ". Compile for a real architecture, and declare the kernel extern \"C\" or name an "
-           "instance to give it the name it has in the source.";
-    return detail::fail(detail::refusal(errc::unknown_name, "gpu::compiled_program::resources",
-                                        out.finish(), where));
+    if (lost || candidates.symbol.lost())
+      return detail::fail(detail::out_of_host_memory_error(function, kernel.size(), where));
+    if (candidates.count > 1)
+      return detail::fail(candidates.ambiguity(function, "program", kernel, where));
+    for (kernel_resources& each : all) {
+      if (candidates.count == 1 && each.kernel == candidates.symbol) return detail::move(each);
+    }
+    detail::text_builder out;
+    out << "the program has no machine code of a kernel \"" << kernel << '"';
+    if (list.size() != 0) out << ". Available kernels: " << list.finish();
+    out << ". Compile for a real architecture, and add .instance(\"" << kernel
+        << "\") to the program for an instance of a template.";
+    return detail::fail(detail::refusal(errc::unknown_name, function, out.finish(), where));
   }
 
   /// Returns the name in the module of an instance that the program requested; empty for any other.

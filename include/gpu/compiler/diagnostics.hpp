@@ -25,7 +25,7 @@ struct diagnostic {
   text file;               ///< the program, a part of it, or a header; empty if none is named
   std::size_t line = 0;    ///< counted from 1; 0 if none is named
   std::size_t column = 0;  ///< in bytes, counted from 1; 0 if it is not known
-  int number = 0;          ///< 177 for `#177-D`, as --diag-suppress takes it; 0 if there is none
+  int number = 0;          ///< 177 for `#177-D`, as --diag-suppress takes it; 0 without one
   text message;            ///< one line
   text source_line;        ///< the line of the source; empty if the compiler does not show it
   text notes;              ///< the lines beneath, such as the instantiations that led here
@@ -131,7 +131,7 @@ inline bool read_first_line(string_ref line, logged_message& found) noexcept {
   return false;
 }
 
-/// Takes the next message off the front of a log. Returns false if there is none left.
+/// Takes the next message off the front of a log. Returns false at the end.
 inline bool next_message(string_ref& log, logged_message& found) noexcept {
   do {
     if (log.empty()) return false;

@@ -32,16 +32,13 @@ inline link_input_kind kind_of_link_input(bytes_ref image) noexcept {
     return link_input_kind::lto_ir;
   }
   switch (kind_of_image(image)) {
-    case image_kind::ptx:
-      return link_input_kind::ptx;
-    case image_kind::fatbin:
-      return link_input_kind::fatbin;
+    case image_kind::ptx: return link_input_kind::ptx;
+    case image_kind::fatbin: return link_input_kind::fatbin;
     case image_kind::cubin: {
       const bool host = image.size() >= 20 && read_at<std::uint16_t>(image, 18) != cuda_machine;
       return host ? link_input_kind::object : link_input_kind::cubin;
     }
-    case image_kind::unknown:
-      break;
+    case image_kind::unknown: break;
   }
   return link_input_kind::unknown;
 }

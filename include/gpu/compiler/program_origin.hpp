@@ -26,18 +26,10 @@ struct program_origin {
   text message() const noexcept {
     detail::text_builder out;
     switch (kind) {
-      case origin_kind::memory:
-        out << "from memory";
-        break;
-      case origin_kind::disk:
-        out << "from disk";
-        break;
-      case origin_kind::compiled:
-        out << "compiled";
-        break;
-      case origin_kind::linked:
-        out << "linked";
-        break;
+      case origin_kind::memory: out << "from memory"; break;
+      case origin_kind::disk: out << "from disk"; break;
+      case origin_kind::compiled: out << "compiled"; break;
+      case origin_kind::linked: out << "linked"; break;
     }
     if (!reason.empty()) out << ": " << reason;
     if (!not_stored.empty()) out << "; not stored: " << not_stored;

@@ -6,12 +6,14 @@
 #include <gpu/core/detail/error_advice.hpp>
 #include <gpu/core/detail/error_names.hpp>
 #include <gpu/core/detail/known_codes.hpp>
+#include <gpu/core/detail/thread_key.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/text.hpp>
 
 #include <cstdint>
 #include <gpu/core/detail/utility.hpp>
 #include <gpu/core/source_location.hpp>
+#include <new>
 
 namespace gpu::inline v0 {
 
@@ -39,7 +41,7 @@ class cuda_error {
   const char* call() const noexcept { return call_; }
   /// Returns the location in the user's source that called the failing function of `gpu`.
   source_location where() const noexcept { return where_; }
-  /// Return the rejected value and the limit that it exceeds, or 0 if there are none.
+  /// Return the rejected value and the limit that it exceeds, or 0 if neither applies.
   std::uint64_t asked() const noexcept { return asked_; }
   std::uint64_t limit() const noexcept { return limit_; }
   /// Returns what is known beyond the code: why the arguments were rejected, or a compiler's log.
@@ -100,10 +102,8 @@ inline bool cuda_error::is_sticky() const noexcept {
     case driver_code::invalid_pc:
     case driver_code::launch_failed:
     case driver_code::tensor_memory_leak:
-    case driver_code::mps_client_terminated:
-      return true;
-    default:
-      return false;
+    case driver_code::mps_client_terminated: return true;
+    default: return false;
   }
 }
 
@@ -112,11 +112,9 @@ inline error_kind cuda_error::kind() const noexcept {
   switch (domain_) {
     case error_domain::driver:
       switch (static_cast<driver_code>(code_)) {
-        case driver_code::out_of_memory:
-          return error_kind::memory;
+        case driver_code::out_of_memory: return error_kind::memory;
         case driver_code::launch_out_of_resources:
-        case driver_code::launch_incompatible_texturing:
-          return error_kind::launch;
+        case driver_code::launch_incompatible_texturing: return error_kind::launch;
         case driver_code::stub_library:
         case driver_code::call_requires_newer_driver:
         case driver_code::device_unavailable:
@@ -139,37 +137,27 @@ inline error_kind cuda_error::kind() const noexcept {
         case driver_code::mps_max_connections_reached:
         case driver_code::unknown:
         case driver_code::ecc_uncorrectable:
-        case driver_code::nvlink_uncorrectable:
-          return error_kind::runtime;
-        case driver_code::context_is_destroyed:
-          return error_kind::logic;
+        case driver_code::nvlink_uncorrectable: return error_kind::runtime;
+        case driver_code::context_is_destroyed: return error_kind::logic;
         case driver_code::invalid_image:
         case driver_code::invalid_ptx:
-        case driver_code::invalid_source:
-          return error_kind::compile;
-        default:
-          return is_sticky() ? error_kind::launch : error_kind::logic;
+        case driver_code::invalid_source: return error_kind::compile;
+        default: return is_sticky() ? error_kind::launch : error_kind::logic;
       }
     case error_domain::nvrtc:
       return code_ == static_cast<int>(detail::nvrtc_code::out_of_memory) ? error_kind::memory
                                                                           : error_kind::compile;
-    case error_domain::nvjitlink:
-      return error_kind::compile;
-    case error_domain::curand:
-      return error_kind::runtime;
-    case error_domain::gpu:
-      break;
+    case error_domain::nvjitlink: return error_kind::compile;
+    case error_domain::curand: return error_kind::runtime;
+    case error_domain::gpu: break;
   }
   switch (static_cast<errc>(code_)) {
-    case errc::out_of_host_memory:
-      return error_kind::memory;
+    case errc::out_of_host_memory: return error_kind::memory;
     case errc::invalid_launch:
-    case errc::argument_mismatch:
-      return error_kind::launch;
+    case errc::argument_mismatch: return error_kind::launch;
     case errc::compile_failed:
     case errc::invalid_image:
-    case errc::link_failed:
-      return error_kind::compile;
+    case errc::link_failed: return error_kind::compile;
     case errc::no_driver:
     case errc::driver_too_old:
     case errc::not_supported:
@@ -179,10 +167,8 @@ inline error_kind cuda_error::kind() const noexcept {
     case errc::nvjitlink_too_old:
     case errc::process_forked:
     case errc::process_exiting:
-    case errc::file_error:
-      return error_kind::runtime;
-    default:
-      return error_kind::logic;
+    case errc::file_error: return error_kind::runtime;
+    default: return error_kind::logic;
   }
 }
 
@@ -201,21 +187,35 @@ inline text cuda_error::message() const noexcept {
 
 namespace detail {
 
-/// Set when the slot of this thread is destroyed; later destructors may still create errors.
-inline thread_local bool last_error_is_gone = false;
+inline void delete_last_error(void* error) noexcept { delete static_cast<cuda_error*>(error); }
 
-/// The last error of a thread, for gpu/core/last_error.hpp. Its call is null if there was none.
-struct last_error_slot {
-  cuda_error error{error_domain::gpu, 0, nullptr, source_location{}};
+/// The last error of each thread, for gpu/core/last_error.hpp: a `cuda_error`, or null before the
+/// first error. After `take_last_error` the error's call is null.
+inline constinit thread_key last_error_key{&delete_last_error};
 
-  ~last_error_slot() { last_error_is_gone = true; }
-};
-inline thread_local last_error_slot last_error_of_thread;
+inline cuda_error no_error() noexcept { return {error_domain::gpu, 0, nullptr, source_location{}}; }
+
+/// Returns the last error of the thread, or one without a call.
+inline cuda_error last_error() noexcept {
+  const auto* const known = static_cast<const cuda_error*>(last_error_key.get());
+  return known != nullptr ? *known : no_error();
+}
+
+/// Makes `error` the last error of the thread. The first error of a thread needs an allocation, and
+/// is not recorded if that fails.
+inline void set_last_error(const cuda_error& error) noexcept {
+  if (auto* const known = static_cast<cuda_error*>(last_error_key.get())) {
+    *known = error;
+  } else if (error.call() != nullptr) {
+    auto* const first = new (std::nothrow) cuda_error(error);
+    if (first != nullptr && !last_error_key.set(first)) delete first;
+  }
+}
 
 /// Records an error that is returned to the program. An error without a location is not: it goes to
 /// the error reporter, or the library recovers from it.
 inline cuda_error record_error(cuda_error error) noexcept {
-  if (error.where().line() != 0 && !last_error_is_gone) last_error_of_thread.error = error;
+  if (error.where().line() != 0) set_last_error(error);
   return error;
 }
 

@@ -7,7 +7,7 @@
 
 namespace gpu::inline v0 {
 
-/// Who reported the error. It determines the type of the code.
+/// The component that reported an error. It determines the type of the code.
 enum class error_domain : std::uint8_t {
   gpu,        ///< this library, before it called the driver; the code is an `errc`
   driver,     ///< the CUDA driver; the code is a `CUresult`
@@ -44,6 +44,7 @@ enum class errc : int {
   nvjitlink_too_old,   ///< nvJitLink is older than this library supports
   link_failed,         ///< the inputs cannot be linked; the log says why
   callback_threw,      ///< a callback of the driver threw an exception
+  not_converged,       ///< an iteration did not reach its tolerance, or cannot
 };
 
 /// The kinds of errors that a caller handles in the same way, like the exception classes of PyCUDA.

@@ -11,7 +11,9 @@
 /// runtime's last error, this is never an error of another library, or of work that is still
 /// running: synchronize to see that. Errors in destructors go to the error reporter instead. After
 /// a sticky error, the next call on the context records it again. **Threads**: each thread has its
-/// own last error; so does each shared library that hides its symbols.
+/// own last error; so does each shared library that hides its symbols. **Errors**: recording
+/// the first error of a thread allocates memory; if that fails, the error is returned as always but
+/// not recorded.
 
 #include <gpu/core/result.hpp>
 
@@ -21,15 +23,15 @@ namespace gpu::inline v0 {
 /// `take_last_error`, or success if there was none. Does not call the driver or block; legal during
 /// stream capture.
 [[nodiscard]] inline result<> peek_last_error() noexcept {
-  if (detail::last_error_is_gone || detail::last_error_of_thread.error.call() == nullptr) return {};
-  return detail::fail(detail::last_error_of_thread.error);
+  cuda_error last = detail::last_error();
+  if (last.call() == nullptr) return {};
+  return detail::fail(detail::move(last));
 }
 
 /// Returns the last error like `peek_last_error`, and resets it to success.
 [[nodiscard]] inline result<> take_last_error() noexcept {
   result<> last = peek_last_error();
-  if (!last.has_value())
-    detail::last_error_of_thread.error = cuda_error(error_domain::gpu, 0, nullptr, {});
+  if (!last.has_value()) detail::set_last_error(detail::no_error());
   return last;
 }
 

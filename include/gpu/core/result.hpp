@@ -5,6 +5,7 @@
 #include <gpu/core/error.hpp>
 #include <gpu/core/expected.hpp>
 
+#include <gpu/core/detail/bad_access.hpp>
 #include <gpu/core/detail/utility.hpp>
 
 #if defined(__CUDACC__) && defined(__NVCC__)
@@ -13,7 +14,9 @@
 
 namespace gpu::inline v0 {
 
-/// A `T`, or the error that explains why there is none. `[[nodiscard]]`.
+/// A `T`, or the error because of which the function could not return one. `[[nodiscard]]`. Without
+/// a value, `value()` throws `bad_expected_access<cuda_error>`, whose `what()` is the error's
+/// message and whose `error()` is the error.
 template <class T = void> using result = expected<T, cuda_error>;
 
 namespace detail {
@@ -23,10 +26,22 @@ inline unexpected<cuda_error> fail(cuda_error error) noexcept {
   return unexpected<cuda_error>(detail::move(error));
 }
 
+/// The return value of `GPU_TRY` on failure, which converts to every `result`. If the function
+/// returns another type, or a lambda does not state its return type, the compiler's error message
+/// contains this name.
+struct GPU_TRY_needs_a_function_or_lambda_with_return_type_gpu_result {
+  cuda_error error;
+
+  template <class T, class E> operator expected<T, E>() && noexcept {
+    return unexpected<cuda_error>(detail::move(error));
+  }
+};
+
 /// Moves the error out, for `GPU_TRY`. One call keeps the macro, which is used in hundreds of
 /// functions, cheap to compile.
-template <class Result> unexpected<cuda_error> failure_of(Result& r) noexcept {
-  return detail::fail(detail::move(r).error());
+template <class Result>
+GPU_TRY_needs_a_function_or_lambda_with_return_type_gpu_result failure_of(Result& r) noexcept {
+  return {detail::move(r).error()};
 }
 
 /// Moves the value out, for `GPU_TRY`; returns nothing for `result<void>`.
@@ -67,8 +82,11 @@ template <class Result> owned_result(bare_result<Result>&) -> owned_result<Resul
 ///
 ///     gpu::stream stream = GPU_TRY(gpu::stream::create(device));
 ///
-/// The only macro of the interface. It uses the statement expressions of GCC and Clang, and can be
-/// nested.
+/// The function has to return a `result`, which a lambda has to state: `[&]() -> gpu::result<> {
+/// ... }`; for `main` there is `exit_status`. The only macro of the interface. It uses the
+/// statement expressions of GCC and Clang, and can be nested. In the braces of an array or an
+/// aggregate only the first value may be a GPU_TRY: compilers do not destroy the elements before
+/// one that fails. Put the values into variables first.
 #define GPU_TRY(...) GPU_DETAIL_TRY(__COUNTER__, __VA_ARGS__)
 
 // The number keeps a GPU_TRY inside another from shadowing its variable.
@@ -77,15 +95,15 @@ template <class Result> owned_result(bare_result<Result>&) -> owned_result<Resul
 // The front end of nvcc 13.0 crashes on a variable with a destructor whose initializer can return
 // and has a temporary with a destructor, as in `GPU_TRY(f(GPU_TRY(g())))` written as for the other
 // compilers.
-#  define GPU_DETAIL_TRY_AS(number, ...)                                                  \
-    (__extension__({                                                                      \
-      auto gpu_try_bare_##number = ::gpu::detail::bare(__VA_ARGS__);                      \
-      ::gpu::detail::owned_result gpu_try_owned_##number{gpu_try_bare_##number};          \
-      auto& gpu_try_result_##number = gpu_try_owned_##number.get();                       \
-      if (!gpu_try_result_##number.has_value()) {                                         \
-        return ::gpu::detail::fail(::gpu::detail::move(gpu_try_result_##number).error()); \
-      }                                                                                   \
-      ::gpu::detail::take_value(gpu_try_result_##number);                                 \
+#  define GPU_DETAIL_TRY_AS(number, ...)                                         \
+    (__extension__({                                                             \
+      auto gpu_try_bare_##number = ::gpu::detail::bare(__VA_ARGS__);             \
+      ::gpu::detail::owned_result gpu_try_owned_##number{gpu_try_bare_##number}; \
+      auto& gpu_try_result_##number = gpu_try_owned_##number.get();              \
+      if (!gpu_try_result_##number.has_value()) {                                \
+        return ::gpu::detail::failure_of(gpu_try_result_##number);               \
+      }                                                                          \
+      ::gpu::detail::take_value(gpu_try_result_##number);                        \
     }))
 #else
 #  define GPU_DETAIL_TRY_AS(number, ...)                                                       \

@@ -121,7 +121,7 @@ inline constinit text::lost_block text::lost_{{1, 1, 47},
 
 namespace detail {
 
-/// Builds a text from parts. If there is no memory for a part, the whole text is lost.
+/// Builds a text from parts. If memory runs out for a part, the whole text is lost.
 class text_builder {
  public:
   text_builder() noexcept = default;

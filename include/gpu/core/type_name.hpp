@@ -8,13 +8,21 @@
 namespace gpu::inline v0 {
 
 /// Says what a type is called in device code, where that is not what it is called on the host. The
-/// primary template says nothing; specialise it with a member `value`, a string:
+/// primary template says nothing; specialize it with a member `value`, a string:
 ///
 ///     template <> struct gpu::device_name<my::vec3> {
 ///       static constexpr const char* value = "float3";
 ///     };
 ///     template <class T> struct gpu::device_name<my::matrix<T>> {
 ///       static constexpr auto value = gpu::instance<T>("device::matrix");
+///     };
+///
+/// Kernels that are generated from snippets know a structure if its `device_name` has a
+/// `definition` as well, the text that defines it in device code:
+///
+///     template <> struct gpu::device_name<range> {
+///       static constexpr const char* value = "range";
+///       static constexpr const char* definition = "struct range { float low, high; };";
 ///     };
 template <class T> struct device_name {};
 

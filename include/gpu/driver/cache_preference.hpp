@@ -3,12 +3,12 @@
 /// `cache_preference`: what a context or a kernel would rather have of the memory that L1 cache and
 /// shared memory divide.
 
-#include <cuda.h>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 namespace gpu::inline v0 {
 
-/// How L1 cache and shared memory divide what they share, where a device lets them. Converts to
-/// `CUfunc_cache` by cast.
+/// The division of a multiprocessor's memory between L1 cache and shared memory, on devices that
+/// let it be chosen. Converts to `CUfunc_cache` by cast.
 enum class cache_preference : unsigned char {
   none = CU_FUNC_CACHE_PREFER_NONE,
   shared = CU_FUNC_CACHE_PREFER_SHARED,  ///< more shared memory
@@ -19,14 +19,10 @@ enum class cache_preference : unsigned char {
 /// Returns the preference's name, such as "l1"; null for any other value.
 constexpr const char* name_of(cache_preference preference) noexcept {
   switch (preference) {
-    case cache_preference::none:
-      return "none";
-    case cache_preference::shared:
-      return "shared";
-    case cache_preference::l1:
-      return "l1";
-    case cache_preference::equal:
-      return "equal";
+    case cache_preference::none: return "none";
+    case cache_preference::shared: return "shared";
+    case cache_preference::l1: return "l1";
+    case cache_preference::equal: return "equal";
   }
   return nullptr;
 }

@@ -1,19 +1,20 @@
 #pragma once
 /// \file
-/// Whether a stream is being captured, and what a thread may do meanwhile. The captures themselves
-/// are in graph/stream_capture.hpp.
+/// The capture state of a stream, and the calls that a thread may make meanwhile. The captures
+/// themselves are in graph/stream_capture.hpp.
 
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/event.hpp>
 
 namespace gpu::inline v0 {
 
-/// What a capture forbids besides work on the captured streams that cannot be captured: calls that
-/// wait or change the address space, such as cuMemAlloc, and that captured work might depend on.
+/// The calls that a capture forbids because captured work might depend on them: those that wait or
+/// change the address space, such as cuMemAlloc. Work on a captured stream that cannot be captured
+/// is forbidden in every mode.
 enum class capture_mode : int {
-  global = CU_STREAM_CAPTURE_MODE_GLOBAL,               ///< such calls of every thread
-  thread_local_ = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,  ///< those of the capturing thread
-  relaxed = CU_STREAM_CAPTURE_MODE_RELAXED,             ///< nothing
+  global = CU_STREAM_CAPTURE_MODE_GLOBAL,               ///< in every thread
+  thread_local_ = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,  ///< in the capturing thread
+  relaxed = CU_STREAM_CAPTURE_MODE_RELAXED,             ///< in no thread
 };
 
 enum class capture_status : int {
@@ -25,12 +26,9 @@ enum class capture_status : int {
 /// Returns the mode's name, such as "thread_local"; null for any other value.
 constexpr const char* name_of(capture_mode mode) noexcept {
   switch (mode) {
-    case capture_mode::global:
-      return "global";
-    case capture_mode::thread_local_:
-      return "thread_local";
-    case capture_mode::relaxed:
-      return "relaxed";
+    case capture_mode::global: return "global";
+    case capture_mode::thread_local_: return "thread_local";
+    case capture_mode::relaxed: return "relaxed";
   }
   return nullptr;
 }
@@ -38,17 +36,14 @@ constexpr const char* name_of(capture_mode mode) noexcept {
 /// Returns the status's name, such as "active"; null for any other value.
 constexpr const char* name_of(capture_status status) noexcept {
   switch (status) {
-    case capture_status::none:
-      return "none";
-    case capture_status::active:
-      return "active";
-    case capture_status::invalidated:
-      return "invalidated";
+    case capture_status::none: return "none";
+    case capture_status::active: return "active";
+    case capture_status::invalidated: return "invalidated";
   }
   return nullptr;
 }
 
-/// Whether a stream is being captured.
+/// Returns whether a stream is being captured.
 /// **Errors**: `errc::empty_handle`; for the legacy default stream
 /// CUDA_ERROR_STREAM_CAPTURE_IMPLICIT while a blocking stream of its context is being captured.
 /// **Threads**: any. (cuStreamIsCapturing)
@@ -82,13 +77,13 @@ struct restore_capture_mode {
 
 }  // namespace detail
 
-/// How this thread takes captures for a scope, and as before again at its end:
+/// Sets the capture mode of this thread for a scope, and the one before again at its end:
 ///
 ///     const auto scope = GPU_TRY(gpu::capture_mode_scope::enter(gpu::capture_mode::relaxed));
 ///
-/// In `relaxed` the thread may do what captures forbid, as one that fills a cache has to; in
-/// `thread_local_` it does not mind the captures of other threads; `global` is how threads begin.
-/// **Threads**: a matter of one thread, so the scope ends where it began.
+/// In `relaxed` the thread may make the calls that captures forbid, for example to fill a cache; in
+/// `thread_local_` the captures of other threads forbid it nothing; threads begin in `global`.
+/// **Threads**: each thread has its own mode, so the scope ends in the thread in which it began.
 /// **Errors**: `errc::invalid_argument` for a value that is not a valid mode; the driver's.
 /// (cuThreadExchangeStreamCaptureMode)
 class [[nodiscard]] capture_mode_scope {
@@ -103,7 +98,7 @@ class [[nodiscard]] capture_mode_scope {
     return capture_mode_scope{detail::restored_capture_mode{native, true}};
   }
 
-  /// What was in force before the scope.
+  /// Returns the mode that was in force before the scope.
   capture_mode before() const noexcept { return static_cast<capture_mode>(before_.get().mode); }
 
  private:
@@ -114,13 +109,13 @@ class [[nodiscard]] capture_mode_scope {
 
 namespace detail {
 
-/// Says of what only a capture has that there is none.
+/// Explains why the graph of a capture cannot be returned.
 inline result<> explain_no_capture(result<> told, const char* otherwise) noexcept {
   if (told.has_value() || told.error().domain() != error_domain::driver ||
       told.error().code() != CUDA_ERROR_ILLEGAL_STATE)
     return told;
   text_builder out;
-  out << "the stream is not being captured, so that there is no graph to add this to. Begin a "
+  out << "the stream is not being captured, so it has no graph to add this to. Begin a "
          "capture before, or use gpu::"
       << otherwise << '.';
   return fail(record_error(detail::move(told).error().with_details(out.finish())));
@@ -130,14 +125,14 @@ inline result<> explain_no_capture(result<> told, const char* otherwise) noexcep
 
 /// Makes recording `event` a piece of work of the graph that `stream` is being captured to: work
 /// outside of the graph can wait for it. (`record` marks a point inside the capture.)
-/// **Errors**: as `record`; CUDA_ERROR_ILLEGAL_STATE where the stream is not being captured.
+/// **Errors**: as `record`; CUDA_ERROR_ILLEGAL_STATE if the stream is not being captured.
 /// **Threads**: any. The event must live until the capture has ended; the graph keeps it then.
 /// (cuEventRecordWithFlags)
 inline result<> record_external(stream_ref stream, event_ref event,
                                 source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(stream, "gpu::record_external", where));
   GPU_TRY(detail::require(event, "gpu::record_external", where));
-  if (stream.context() != event.context()) [[unlikely]] {
+  if (stream.context() != event.context()) {
     return detail::fail(detail::wrong_context_error("gpu::record_external", "stream",
                                                     stream.device().native(), "event",
                                                     event.context().device().native(), where));
@@ -154,7 +149,7 @@ inline result<> record_external(stream_ref stream, event_ref event,
 
 /// Makes waiting for `event` a piece of work of the graph that `stream` is being captured to: each
 /// launch waits for what the event marks at that time. (`wait` joins captured streams.)
-/// **Errors**: as `wait`; CUDA_ERROR_ILLEGAL_STATE where the stream is not being captured.
+/// **Errors**: as `wait`; CUDA_ERROR_ILLEGAL_STATE if the stream is not being captured.
 /// **Threads**: any. The event must live until the capture has ended; the graph keeps it then.
 /// (cuStreamWaitEvent)
 inline result<> wait_external(stream_ref stream, event_ref event,

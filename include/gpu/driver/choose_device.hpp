@@ -1,20 +1,20 @@
 #pragma once
 /// \file
-/// Finding a device: by what it has to be able to do, or by what the environment says.
+/// Finds a device by requirements, by UUID, or by environment variables.
 
 #include <gpu/driver/device.hpp>
 #include <gpu/system/environment.hpp>
 
 namespace gpu::inline v0 {
 
-/// What a device has to have to be chosen; what is not stated does not matter.
+/// The least that a chosen device has. A member that is left out requires nothing.
 struct device_requirements {
   gpu::compute_capability compute_capability = {};  ///< at least
   std::size_t total_memory = 0;                     ///< at least, in bytes
-  std::size_t shared_memory_per_block = 0;          ///< at least, in bytes, for a kernel that asks
-  int multiprocessors = 0;                          ///< at least
+  std::size_t shared_memory_per_block = 0;  ///< at least, in bytes, for a kernel that opts in
+  int multiprocessors = 0;                  ///< at least
   bool memory_pools = false;
-  bool managed_memory = false;  ///< that host and device may use at the same time
+  bool managed_memory = false;  ///< usable by host and device at the same time
   bool cooperative_launch = false;
   bool cluster_launch = false;
 };
@@ -94,14 +94,14 @@ inline result<> measure_device(device candidate, std::uint64_t& speed,
 
 }  // namespace detail
 
-/// The device that meets the requirements; the one with most multiprocessors times clock rate where
-/// several do, and of equals the first:
+/// Returns the device that meets the requirements. Of several it is the one with the highest
+/// product of multiprocessors and clock rate, and the first of equal ones:
 ///
 ///     gpu::choose_device({.compute_capability = {9, 0}, .total_memory = 32ull << 30});
 ///
-/// **Errors**: `errc::not_supported`, where no device does, with what each of them lacks;
-/// `errc::index_out_of_range` if there is no device. **Capture**: not affected. **Threads**: any.
-/// (cuDeviceGetAttribute, cuDeviceTotalMem; the runtime's cudaChooseDevice)
+/// **Errors**: `errc::not_supported` if none does, with what each device lacks;
+/// `errc::index_out_of_range` if the machine has no device. **Capture**: not affected. **Threads**:
+/// any. (cuDeviceGetAttribute, cuDeviceTotalMem; the runtime's cudaChooseDevice)
 inline result<device> choose_device(const device_requirements& wanted = {},
                                     source_location where = source_location::current()) noexcept {
   const int count = GPU_TRY(device::count(where));
@@ -135,8 +135,8 @@ inline result<device> choose_device(const device_requirements& wanted = {},
 
 namespace detail {
 
-/// Whether `text` is the UUID as nvidia-smi writes it, `GPU-` and hexadecimal digits in groups, or
-/// an unambiguous beginning of it of at least one digit.
+/// Returns whether `text` is the UUID as nvidia-smi writes it, `GPU-` and hexadecimal digits in
+/// groups, or its beginning with at least one digit.
 inline bool begins_uuid(const char* text, const device_uuid& uuid) noexcept {
   if (__builtin_strncmp(text, "GPU-", 4) != 0) return false;
   std::size_t digit = 0;
@@ -156,13 +156,13 @@ inline bool begins_uuid(const char* text, const device_uuid& uuid) noexcept {
 
 }  // namespace detail
 
-/// The device whose UUID that is, written as nvidia-smi does; a beginning that only one device has
-/// is enough. (cuDeviceGetUuid)
-/// **Errors**: `errc::invalid_argument`, where no device has it, or more than one.
+/// Returns the device with this UUID, written as nvidia-smi does. A beginning is enough if only one
+/// device has it. (cuDeviceGetUuid)
+/// **Errors**: `errc::invalid_argument` if no device has it, or more than one.
 /// **Capture**: not affected. **Threads**: any.
 inline result<device> find_device_by_uuid(
     const char* uuid, source_location where = source_location::current()) noexcept {
-  if (uuid == nullptr) uuid = "";  // of which the sentence below speaks
+  if (uuid == nullptr) uuid = "";  // for the message below
   const int count = GPU_TRY(device::count(where));
   int found = -1, matches = 0;
   for (int index = 0; index < count; ++index) {
@@ -181,7 +181,7 @@ inline result<device> find_device_by_uuid(
 
 namespace detail {
 
-/// The device that the environment variable names by its value, `chosen`.
+/// Returns the device that `chosen` names, the value of an environment variable.
 inline result<device> device_of_environment(const char* variable, const char* chosen,
                                             source_location where) noexcept {
   text_builder out;
@@ -211,11 +211,11 @@ inline result<device> device_of_environment(const char* variable, const char* ch
 
 }  // namespace detail
 
-/// The device that the environment variable GPU_DEVICE names, or else CUDA_DEVICE, by index, by
-/// place on the PCI bus or by UUID; device 0 where neither is set or both are empty.
+/// Returns the device that the environment variable GPU_DEVICE names, or else CUDA_DEVICE: by
+/// index, by PCI bus id or by UUID. If neither is set or both are empty, it is device 0.
 /// **Errors**: those of `device::get`, `device::from_pci_bus_id` and `find_device_by_uuid`, with
 /// the variable and its value. **Capture**: not affected.
-/// **Threads**: any, while none changes the environment.
+/// **Threads**: any, while no thread changes the environment.
 inline result<device> default_device(source_location where = source_location::current()) noexcept {
   for (const char* variable : {"GPU_DEVICE", "CUDA_DEVICE"}) {
     const char* chosen = detail::environment_variable(variable);

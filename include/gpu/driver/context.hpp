@@ -13,17 +13,17 @@
 
 namespace gpu::inline v0 {
 
-/// How a context behaves; combine with `|`.
+/// Properties of a context; combine with `|`.
 enum class context_flags : unsigned {
-  none = CU_CTX_SCHED_AUTO,    ///< waiting threads spin or yield, as the driver sees fit
+  none = CU_CTX_SCHED_AUTO,    ///< waiting threads spin or yield, as the driver decides
   spin = CU_CTX_SCHED_SPIN,    ///< waiting threads spin: the least latency
-  yield = CU_CTX_SCHED_YIELD,  ///< waiting threads give way to others
+  yield = CU_CTX_SCHED_YIELD,  ///< waiting threads yield to others
   blocking_sync = CU_CTX_SCHED_BLOCKING_SYNC,     ///< waiting threads sleep: the least CPU time
   keep_local_memory = CU_CTX_LMEM_RESIZE_TO_MAX,  ///< local memory stays at its largest size so far
   coredump = CU_CTX_COREDUMP_ENABLE,              ///< a fault of a kernel writes a core dump
   user_coredump = CU_CTX_USER_COREDUMP_ENABLE,    ///< so does writing to the driver's pipe
   sync_memory_operations = CU_CTX_SYNC_MEMOPS,    ///< synchronous copies always wait for the device
-  scheduling_mask = CU_CTX_SCHED_MASK,            ///< all that says how threads wait
+  scheduling_mask = CU_CTX_SCHED_MASK,            ///< all flags for how threads wait
   all = CU_CTX_FLAGS_MASK,                        ///< every flag
 };
 template <> inline constexpr bool is_flag_set<context_flags> = true;
@@ -43,8 +43,7 @@ inline result<> check_context_flags(context_flags flags, const char* function,
                                     source_location where) noexcept {
   GPU_TRY(require_flags(flags, CU_CTX_FLAGS_MASK, "context_flags", function, where));
   const unsigned waiting = static_cast<unsigned>(flags) & CU_CTX_SCHED_MASK;
-  if ((waiting & (waiting - 1)) == 0) [[likely]]
-    return {};
+  if ((waiting & (waiting - 1)) == 0) return {};
   return fail(
       refusal(errc::invalid_argument, function,
               text("the flags name more than one way for threads to wait. Pass one of spin, "
@@ -53,8 +52,7 @@ inline result<> check_context_flags(context_flags flags, const char* function,
 }
 
 /// Adds the limit and the value to the driver's error for a limit that it did not set.
-[[gnu::cold, gnu::noinline]] inline result<> explain_limit(result<> failed, context_limit which,
-                                                           std::size_t asked) noexcept {
+inline result<> explain_limit(result<> failed, context_limit which, std::size_t asked) noexcept {
   cuda_error& error = failed.error();
   const int code = error.domain() == error_domain::driver ? error.code() : 0;
   text_builder out;
@@ -73,9 +71,10 @@ inline result<> check_context_flags(context_flags flags, const char* function,
 
 }  // namespace detail
 
-/// What `context` and `context_ref` can both do.
-/// **Threads**: any thread may call any member; none cares what is current, and all leave it as it
-/// was. **Errors**: `errc::empty_handle`, and those of the driver call named in parentheses.
+/// The operations that `context` and `context_ref` share.
+/// **Threads**: any thread may call any member. No member depends on the current context, and all
+/// leave it as it was. **Errors**: `errc::empty_handle`, and those of the driver call named in
+/// parentheses.
 /// **Capture**: `synchronize`, `set_limit` and `set_cache_preference` are not allowed.
 template <class Self> class context_operations {
  public:
@@ -104,7 +103,7 @@ template <class Self> class context_operations {
     return driver::call<&driver::entry_points::ctx_pop_current>(where, &popped);
   }
 
-  /// One of the context's limits, in bytes or as a number. (cuCtxGetLimit)
+  /// Returns one of the context's limits, in bytes or as a number. (cuCtxGetLimit)
   /// **Errors**: `errc::invalid_argument` for a value that is not a valid limit.
   result<std::size_t> limit(context_limit which,
                             source_location where = source_location::current()) const noexcept {
@@ -112,21 +111,20 @@ template <class Self> class context_operations {
     return get<std::size_t, &driver::entry_points::ctx_get_limit>("gpu::context::limit", where,
                                                                   static_cast<CUlimit>(which));
   }
-  /// Asks for another limit; the driver may round it, so read it back. (cuCtxSetLimit)
+  /// Sets a limit. The driver may round it, so read it back. (cuCtxSetLimit)
   /// **Errors**: `errc::invalid_argument` for a value that is not a valid limit; the driver's, with
   /// limit and value: CUDA_ERROR_INVALID_VALUE or CUDA_ERROR_OUT_OF_MEMORY for more than the device
-  /// can set aside, CUDA_ERROR_UNSUPPORTED_LIMIT where it has no such limit.
+  /// can set aside, CUDA_ERROR_UNSUPPORTED_LIMIT if it has no such limit.
   result<> set_limit(context_limit which, std::size_t value,
                      source_location where = source_location::current()) const noexcept {
     GPU_TRY(detail::require_enumerator(which, "context_limit", "gpu::context::set_limit", where));
     result<> set = in<&driver::entry_points::ctx_set_limit>("gpu::context::set_limit", where,
                                                             static_cast<CUlimit>(which), value);
-    if (set.has_value()) [[likely]]
-      return set;
+    if (set.has_value()) return set;
     return detail::explain_limit(detail::move(set), which, value);
   }
 
-  /// How L1 cache and shared memory divide what they share, for kernels without a preference of
+  /// Returns the division between L1 cache and shared memory, for kernels without a preference of
   /// their own. (cuCtxGetCacheConfig)
   result<gpu::cache_preference> cache_preference(
       source_location where = source_location::current()) const noexcept {
@@ -159,7 +157,7 @@ template <class Self> class context_operations {
                                                     static_cast<unsigned>(flags));
   }
 
-  /// A number that no other context of the process has or had. (cuCtxGetId)
+  /// Returns a number that no other context of the process has or had. (cuCtxGetId)
   result<unsigned long long> id(source_location where = source_location::current()) const noexcept {
     unsigned long long number = 0;
     GPU_TRY(detail::require(self(), "gpu::context::id", where));
@@ -167,7 +165,7 @@ template <class Self> class context_operations {
     return number;
   }
 
-  /// The version of the driver interface that the context was made for, such as 3020.
+  /// Returns the version of the driver interface that the context was made for, such as 3020.
   /// (cuCtxGetApiVersion)
   result<unsigned> api_version(source_location where = source_location::current()) const noexcept {
     unsigned version = 0;
@@ -185,7 +183,7 @@ template <class Self> class context_operations {
     return range;
   }
 
-  /// Free and total bytes of the device as this context sees them. (cuMemGetInfo)
+  /// Returns the free and the total bytes of the device as this context sees them. (cuMemGetInfo)
   result<gpu::memory_info> memory_info(
       source_location where = source_location::current()) const noexcept {
     gpu::memory_info info;
@@ -201,7 +199,8 @@ template <class Self> class context_operations {
   const Self& self() const noexcept { return static_cast<const Self&>(*this); }
   CUcontext native() const noexcept { return self().native(); }
 
-  /// What a driver function of the form `f(T* answer, arguments...)` answers in this context.
+  /// Returns what a driver function of the form `f(T* answer, arguments...)` stores, called in this
+  /// context.
   template <class T, auto Member, class... Arguments>
   result<T> get(const char* function, source_location where,
                 Arguments... arguments) const noexcept {
@@ -216,13 +215,13 @@ template <class Self> class context_operations {
   }
 };
 
-/// Names a context that something else keeps alive; copy it freely. Default constructed it is
-/// empty.
+/// Refers to a context that another object keeps alive. Copies are cheap; a default-constructed ref
+/// is empty.
 class context_ref : public context_operations<context_ref> {
  public:
   constexpr context_ref() noexcept = default;
 
-  /// A context made elsewhere, on that device.
+  /// Refers to a context of device `on` that was made elsewhere.
   static constexpr context_ref from_native(CUcontext native, device on) noexcept {
     return context_ref{native, on.native()};
   }
@@ -255,18 +254,17 @@ result<context_ref> context_operations<Self>::current(source_location where) noe
 namespace detail {
 
 inline result<> require(context_ref context, const char* function, source_location where) noexcept {
-  if (!context) [[unlikely]]
-    return fail(empty_handle_error(function, "context", where));
+  if (!context) return fail(empty_handle_error(function, "context", where));
   return {};
 }
 
-/// Enters a context that the library owns, or with -1 takes one out.
-template <class Number> void count_own_context(Number more) noexcept {
+/// Adds `more`, 1 or -1, to the number of contexts that are not primary.
+inline void count_own_context(int more) noexcept {
   __atomic_fetch_add(&state_of_process().own_contexts, more, __ATOMIC_RELAXED);
 }
 
 struct destroy_context {
-  template <class Context> void operator()(const Context& context) const noexcept {
+  void operator()(context_ref context) const noexcept {
     count_own_context(-1);
     driver::destroy<&driver::entry_points::ctx_destroy>(context.native());
   }
@@ -274,13 +272,16 @@ struct destroy_context {
 
 }  // namespace detail
 
-/// Owns a context of its own, apart from the primary one. Everything made in it has to be gone
+/// Owns a context of its own, apart from the primary one. Everything made in it has to be destroyed
 /// before it is. Move-only; empty after a move.
-/// **Capture**: making, finding and destroying contexts leaves captures in others alone.
+/// **Capture**: making, finding and destroying contexts does not affect captures in other contexts.
 /// cuBLAS, the CUDA runtime and other libraries use the primary context; hence so does `gpu`,
 /// wherever a device is given in place of a context.
 class context : public context_operations<context> {
  public:
+  /// Creates an empty object, to be assigned to.
+  context() noexcept = default;
+
   /// Makes a context. It is not left current: see `push` and `context_scope`.
   /// **Errors**: `errc::invalid_argument` for flags that do not go together.
   /// (cuCtxCreate, cuCtxPopCurrent)
@@ -290,15 +291,15 @@ class context : public context_operations<context> {
     CUcontext native = nullptr;
     result<> created = driver::call<&driver::entry_points::ctx_create>(
         where, &native, nullptr, static_cast<unsigned>(flags), on.native());
-    if (!created.has_value()) [[unlikely]]
+    if (!created.has_value())
       GPU_TRY(detail::explain_device(detail::move(created), on.native(), where));
     context made = adopt(context_ref::from_native(native, on));
     GPU_TRY(driver::call<&driver::entry_points::ctx_pop_current>(where, &native));
     return made;
   }
 
-  /// The primary context of a device, which the library retains on first use and keeps until the
-  /// process ends, as the CUDA runtime does. (cuDevicePrimaryCtxRetain)
+  /// Returns the primary context of a device. The library retains it on first use and keeps it
+  /// until the process ends, as the CUDA runtime does. (cuDevicePrimaryCtxRetain)
   static result<context_ref> primary(gpu::device of,
                                      source_location where = source_location::current()) noexcept {
     CUcontext native = nullptr;
@@ -327,7 +328,7 @@ class context : public context_operations<context> {
   operator context_ref() const&& = delete;  // a name must not outlive its owner
 
  private:
-  template <class Ref> explicit context(const Ref& owned) noexcept : handle_{owned} {
+  explicit context(context_ref owned) noexcept : handle_{owned} {
     if (handle_) detail::count_own_context(1);
   }
 
@@ -337,7 +338,7 @@ class context : public context_operations<context> {
 namespace detail {
 
 struct pop_context {
-  template <class Context> void operator()(const Context& pushed) const noexcept {
+  void operator()(context_ref pushed) const noexcept {
     CUcontext popped = nullptr;
     driver::destroy<&driver::entry_points::ctx_pop_current>(&popped);
     if (popped != nullptr && popped != pushed.native()) {
@@ -356,7 +357,8 @@ struct pop_context {
 ///     const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(context));
 ///
 /// For calls into other libraries; those of `gpu` do not need it.
-/// **Threads**: what is current is a matter of one thread, so the scope ends where it began.
+/// **Threads**: each thread has its own current context, so the scope ends in the thread in which
+/// it began.
 /// **Errors**: those of the push; a failed pop goes to the error reporter. **Capture**: not
 /// affected.
 class [[nodiscard]] context_scope {
@@ -370,7 +372,7 @@ class [[nodiscard]] context_scope {
   }
 
  private:
-  template <class Ref> explicit context_scope(const Ref& pushed) noexcept : pushed_{pushed} {}
+  explicit context_scope(context_ref pushed) noexcept : pushed_{pushed} {}
 
   unique_handle<context_ref, detail::pop_context> pushed_;
 };

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `device`: a GPU of this machine, what it is called and what it can do.
+/// `device`: a GPU of this machine, with its name and its properties.
 
 #include <gpu/core/dims.hpp>
 #include <gpu/driver/detail/current_context.hpp>
@@ -46,13 +46,13 @@ struct device_uuid {
   friend constexpr bool operator==(const device_uuid&, const device_uuid&) noexcept = default;
 };
 
-/// What a launch has to stay within, and whether the device has memory pools.
+/// The limits of a launch on a device, and some abilities of the device.
 struct device_limits {
   std::uint32_t threads_per_block = 0;
   dims block;                               ///< largest extent along each axis
   dims grid;                                ///< largest extent along each axis
-  std::size_t shared_memory_per_block = 0;  ///< without asking for more
-  std::size_t shared_memory_opt_in = 0;     ///< for a kernel that asked
+  std::size_t shared_memory_per_block = 0;  ///< of any kernel
+  std::size_t shared_memory_opt_in = 0;     ///< for a kernel that opts in
   std::uint32_t multiprocessors = 0;
   std::uint32_t warp_size = 0;
   bool memory_pools = false;        ///< stream-ordered allocation
@@ -61,10 +61,9 @@ struct device_limits {
 
 namespace detail {
 
-/// What the driver said of an id, with the id where that is what is wrong.
-[[gnu::cold, gnu::noinline]] inline cuda_error explain_pci_bus_id(const char* id,
-                                                                  const cuda_error& told,
-                                                                  source_location where) noexcept {
+/// Adds the id to the driver's error if the id is what is wrong.
+inline cuda_error explain_pci_bus_id(const char* id, const cuda_error& told,
+                                     source_location where) noexcept {
   if (told.domain() != error_domain::driver ||
       (told.code() != CUDA_ERROR_INVALID_DEVICE && told.code() != CUDA_ERROR_INVALID_VALUE)) {
     return told;
@@ -76,23 +75,26 @@ namespace detail {
 
 }  // namespace detail
 
-/// What a `device` can be asked. Here as in the other driver headers, a function that returns a
-/// `result<T>` is a template even where there is only one type to use it with: so it is paid for,
-/// in compile time, where it is called and not where it is included.
-/// **Threads**: any thread may call any member. **Errors**: every fallible member gives the
-/// driver's error, or why there is no driver. None is affected by stream capture.
-template <class Self> class device_operations {
+/// A device, by its index. As small and as cheap to copy as an `int`.
+/// **Threads**: any thread may call any member. **Errors**: every member that can fail returns the
+/// driver's error, or the reason why the driver is missing. **Capture**: not affected.
+class device {
  public:
-  /// How many devices there are. (cuDeviceGetCount)
+  static constexpr device from_native(CUdevice native) noexcept { return device{native}; }
+  /// Returns the driver's handle, which is the index.
+  constexpr CUdevice native() const noexcept { return native_; }
+
+  /// Returns the number of devices. (cuDeviceGetCount)
   static result<int> count(source_location where = source_location::current()) noexcept {
     int n = 0;
     GPU_TRY(driver::call<&driver::entry_points::device_get_count>(where, &n));
     return n;
   }
 
-  /// The device at `index`, from 0 to `count() - 1`. (cuDeviceGet)
+  /// Returns the device at `index`, from 0 to `count() - 1`. (cuDeviceGet)
   /// **Errors**: `errc::index_out_of_range` with the index and the count.
-  static result<Self> get(int index, source_location where = source_location::current()) noexcept {
+  static result<device> get(int index,
+                            source_location where = source_location::current()) noexcept {
     int n = 0;
     GPU_TRY(driver::call<&driver::entry_points::device_get_count>(where, &n));
     if (index < 0 || index >= n) {
@@ -100,13 +102,13 @@ template <class Self> class device_operations {
     }
     CUdevice native = 0;
     GPU_TRY(driver::call<&driver::entry_points::device_get>(where, &native, index));
-    return Self::from_native(native);
+    return device::from_native(native);
   }
 
-  /// The device on that PCI bus, written `0000:3b:00.0`. (cuDeviceGetByPCIBusId)
-  /// **Errors**: `errc::invalid_argument` with the id, where no device is there.
-  static result<Self> from_pci_bus_id(const char* id,
-                                      source_location where = source_location::current()) noexcept {
+  /// Returns the device with this PCI bus id, written `0000:3b:00.0`. (cuDeviceGetByPCIBusId)
+  /// **Errors**: `errc::invalid_argument` with the id if no device has it.
+  static result<device> from_pci_bus_id(
+      const char* id, source_location where = source_location::current()) noexcept {
     if (id == nullptr) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, "gpu::device::from_pci_bus_id",
@@ -117,10 +119,10 @@ template <class Self> class device_operations {
         driver::call<&driver::entry_points::device_get_by_pci_bus_id>(where, &native, id);
     if (!found.has_value())
       return detail::fail(detail::explain_pci_bus_id(id, found.error(), where));
-    return Self::from_native(native);
+    return device::from_native(native);
   }
 
-  /// Such as "NVIDIA H200". (cuDeviceGetName)
+  /// Returns the name, such as "NVIDIA H200". (cuDeviceGetName)
   /// **Errors**: also `errc::out_of_host_memory`.
   result<text> name(source_location where = source_location::current()) const noexcept {
     char characters[256] = {};
@@ -130,14 +132,16 @@ template <class Self> class device_operations {
                                where);
   }
 
-  /// All memory of the device, in bytes. (cuDeviceTotalMem)
+  /// Returns the size of the device's memory, in bytes. (cuDeviceTotalMem)
   result<std::size_t> total_memory(
       source_location where = source_location::current()) const noexcept {
-    return get<std::size_t, &driver::entry_points::device_total_mem>(where);
+    std::size_t bytes = 0;
+    GPU_TRY(driver::call<&driver::entry_points::device_total_mem>(where, &bytes, native()));
+    return bytes;
   }
 
-  /// Free and total bytes as seen by the primary context, which is made if it is not there yet.
-  /// (cuMemGetInfo)
+  /// Returns the free and the total bytes as the primary context sees them. The context is made if
+  /// it does not exist yet. (cuMemGetInfo)
   result<gpu::memory_info> memory_info(
       source_location where = source_location::current()) const noexcept {
     CUcontext context = nullptr;
@@ -156,7 +160,8 @@ template <class Self> class device_operations {
     return found;
   }
 
-  /// The limits of a launch; a dozen driver calls, so ask once and keep the answer.
+  /// Returns the limits of a launch. It takes a dozen driver calls, so ask once and keep the
+  /// answer.
   result<device_limits> limits(source_location where = source_location::current()) const noexcept {
     device_limits found;
     const struct {
@@ -185,10 +190,14 @@ template <class Self> class device_operations {
 
   /// (cuDeviceGetUuid)
   result<device_uuid> uuid(source_location where = source_location::current()) const noexcept {
-    return get<device_uuid, &driver::entry_points::device_get_uuid>(where);
+    static_assert(sizeof(device_uuid) == sizeof(CUuuid));
+    device_uuid found;
+    GPU_TRY(driver::call<&driver::entry_points::device_get_uuid>(
+        where, reinterpret_cast<CUuuid*>(&found), native()));
+    return found;
   }
 
-  /// Such as "0000:3b:00.0". (cuDeviceGetPCIBusId)
+  /// Returns the id on the PCI bus, such as "0000:3b:00.0". (cuDeviceGetPCIBusId)
   /// **Errors**: also `errc::out_of_host_memory`.
   result<text> pci_bus_id(source_location where = source_location::current()) const noexcept {
     char characters[32] = {};
@@ -198,24 +207,10 @@ template <class Self> class device_operations {
                                where);
   }
 
+  friend constexpr bool operator==(device a, device b) noexcept { return a.native_ == b.native_; }
+
  private:
-  friend Self;
-  constexpr device_operations() noexcept = default;
-
-  CUdevice native() const noexcept { return static_cast<const Self&>(*this).native(); }
-
-  /// What a driver function of the form `f(T* answer, arguments..., CUdevice)` answers.
-  template <class T, auto Member, class... Arguments>
-  result<T> get(source_location where, Arguments... arguments) const noexcept {
-    T answer{};
-    GPU_TRY(driver::call<Member>(where, driver_pointer(&answer), arguments..., native()));
-    return answer;
-  }
-  template <class T> static T* driver_pointer(T* answer) noexcept { return answer; }
-  static CUuuid* driver_pointer(device_uuid* answer) noexcept {
-    static_assert(sizeof(device_uuid) == sizeof(CUuuid));
-    return reinterpret_cast<CUuuid*>(answer);
-  }
+  constexpr explicit device(CUdevice native) noexcept : native_{native} {}
 
   template <class Number>
   result<> get_attribute(CUdevice_attribute which, Number& number,
@@ -226,18 +221,6 @@ template <class Self> class device_operations {
     number = static_cast<Number>(value);
     return {};
   }
-};
-
-/// Names one device; a value as small as its index.
-class device : public device_operations<device> {
- public:
-  static constexpr device from_native(CUdevice native) noexcept { return device{native}; }
-  /// The driver's name for it, which is its index.
-  constexpr CUdevice native() const noexcept { return native_; }
-  friend constexpr bool operator==(device a, device b) noexcept { return a.native_ == b.native_; }
-
- private:
-  constexpr explicit device(CUdevice native) noexcept : native_{native} {}
 
   CUdevice native_;
 };

@@ -7,33 +7,30 @@
 
 namespace gpu::inline v0 {
 
-/// What a device can be asked for; converts to `CUdevice_attribute` and back by cast.
+/// An attribute of a device; converts to `CUdevice_attribute` and back by cast.
 enum class device_attribute : int {
 #define GPU_DEVICE_ATTRIBUTE(name, native, ...) name = CU_DEVICE_ATTRIBUTE_##native,
 #include <gpu/driver/detail/device_attribute.inc>
 };
 
-/// Who may make contexts on a device.
+/// The processes that may make contexts on a device.
 enum class compute_mode : int {
   default_ = CU_COMPUTEMODE_DEFAULT,       ///< any number of processes
-  prohibited = CU_COMPUTEMODE_PROHIBITED,  ///< nobody
+  prohibited = CU_COMPUTEMODE_PROHIBITED,  ///< none
   exclusive_process = CU_COMPUTEMODE_EXCLUSIVE_PROCESS,
 };
 
 /// Returns the mode's name, such as "exclusive_process"; null for any other value.
 constexpr const char* name_of(compute_mode mode) noexcept {
   switch (mode) {
-    case compute_mode::default_:
-      return "default";
-    case compute_mode::prohibited:
-      return "prohibited";
-    case compute_mode::exclusive_process:
-      return "exclusive_process";
+    case compute_mode::default_: return "default";
+    case compute_mode::prohibited: return "prohibited";
+    case compute_mode::exclusive_process: return "exclusive_process";
   }
   return nullptr;
 }
 
-/// Whether the memory of a device is a NUMA node of the host.
+/// The relation of a device's memory to the NUMA nodes of the host.
 enum class device_numa_config : int {
   none = CU_DEVICE_NUMA_CONFIG_NONE,
   numa_node = CU_DEVICE_NUMA_CONFIG_NUMA_NODE,
@@ -42,15 +39,13 @@ enum class device_numa_config : int {
 /// Returns the config's name, such as "numa_node"; null for any other value.
 constexpr const char* name_of(device_numa_config config) noexcept {
   switch (config) {
-    case device_numa_config::none:
-      return "none";
-    case device_numa_config::numa_node:
-      return "numa_node";
+    case device_numa_config::none: return "none";
+    case device_numa_config::numa_node: return "numa_node";
   }
   return nullptr;
 }
 
-/// How writes of other devices on the PCI bus can be flushed.
+/// The ways to flush writes of other devices on the PCI bus.
 enum class rdma_flush_options : int {
   none = 0,
   host = CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST,                 ///< by `flush_remote_writes`
@@ -58,7 +53,7 @@ enum class rdma_flush_options : int {
 };
 template <> inline constexpr bool is_flag_set<rdma_flush_options> = true;
 
-/// For whom writes of other devices on the PCI bus are in order without a flush.
+/// The devices that see writes of other devices on the PCI bus in order without a flush.
 enum class rdma_writes_ordering : int {
   none = CU_GPU_DIRECT_RDMA_WRITES_ORDERING_NONE,
   owner = CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER,              ///< the device written to
@@ -68,17 +63,14 @@ enum class rdma_writes_ordering : int {
 /// Returns the ordering's name, such as "all_devices"; null for any other value.
 constexpr const char* name_of(rdma_writes_ordering ordering) noexcept {
   switch (ordering) {
-    case rdma_writes_ordering::none:
-      return "none";
-    case rdma_writes_ordering::owner:
-      return "owner";
-    case rdma_writes_ordering::all_devices:
-      return "all_devices";
+    case rdma_writes_ordering::none: return "none";
+    case rdma_writes_ordering::owner: return "owner";
+    case rdma_writes_ordering::all_devices: return "all_devices";
   }
   return nullptr;
 }
 
-/// By what means memory can be handed to other processes.
+/// The kinds of handles by which memory can be shared with other processes.
 enum class shareable_handle_types : int {
   none = CU_MEM_HANDLE_TYPE_NONE,
   posix_file_descriptor = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
@@ -93,7 +85,7 @@ inline constexpr unsigned known_handle_types =
     CU_MEM_HANDLE_TYPE_WIN32_KMT | CU_MEM_HANDLE_TYPE_FABRIC;
 }
 
-/// What the decompression engine of a device can read.
+/// The formats that the decompression engine of a device can read.
 enum class decompress_algorithms : int {
   none = CU_MEM_DECOMPRESS_UNSUPPORTED,
   deflate = CU_MEM_DECOMPRESS_ALGORITHM_DEFLATE,
@@ -134,17 +126,17 @@ template <device_attribute> struct device_attribute_value;
 
 }  // namespace detail
 
-/// The C++ type of an attribute's value: `bool` for abilities, an enumeration where the driver has
+/// The C++ type of an attribute's value: `bool` for abilities, an enumeration if the driver has
 /// one, else `int`.
 template <device_attribute Attribute>
 using device_attribute_t = typename detail::device_attribute_value<Attribute>::type;
 
-/// One attribute, in its own type:
+/// Returns an attribute in its own type:
 ///
 ///     const int warp = GPU_TRY(gpu::attribute<gpu::device_attribute::warp_size>(device));
 ///
 /// Sizes are in bytes, rates in kHz, bus widths in bits, extents in elements.
-/// **Errors**: the driver's; `CUDA_ERROR_INVALID_VALUE` where it is older than the attribute.
+/// **Errors**: the driver's; `CUDA_ERROR_INVALID_VALUE` if it is older than the attribute.
 /// **Capture**: not affected. **Threads**: any. (cuDeviceGetAttribute)
 template <device_attribute Attribute>
 result<device_attribute_t<Attribute>> attribute(
@@ -155,8 +147,8 @@ result<device_attribute_t<Attribute>> attribute(
   return static_cast<device_attribute_t<Attribute>>(value);
 }
 
-/// The same for an attribute that is only known at run time, as the driver gives it. Any value is
-/// passed on: a driver newer than this library knows attributes that have no enumerator here.
+/// Returns an attribute that is only known at run time, as the driver gives it. Any value is passed
+/// on, because a driver newer than this library knows attributes that have no enumerator here.
 inline result<int> attribute(device of, device_attribute which,
                              source_location where = source_location::current()) noexcept {
   int value = 0;

@@ -17,8 +17,8 @@ struct device_properties {
 #define GPU_DEVICE_ATTRIBUTE(name, native, ...) __VA_ARGS__ name{};
 #include <gpu/driver/detail/device_attribute.inc>
 
-  /// Asks for everything: 150 driver calls, some 10 us, so keep the answer. An attribute that the
-  /// driver is too old to know stays 0.
+  /// Reads all properties. It takes 150 driver calls, about 10 us, so keep the answer. An attribute
+  /// that the driver is too old to know stays 0.
   /// **Errors**: the driver's. **Capture**: not affected. **Threads**: any.
   /// (cuDeviceGetAttribute, cuDeviceGetName, cuDeviceGetUuid, cuDeviceGetPCIBusId,
   /// cuDeviceTotalMem)

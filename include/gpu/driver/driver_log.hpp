@@ -1,8 +1,8 @@
 #pragma once
 /// \file
-/// The driver's own log, of drivers that keep one (CUDA 12.9 and newer): `driver_log` reads it,
-/// `driver_log_listener` hears each message as it comes. It often says why a call was refused,
-/// where the code alone does not.
+/// The driver's own log, which drivers keep since CUDA 12.9: `driver_log` reads it, and
+/// `driver_log_listener` receives each message at once. It often says why a call failed when the
+/// error code alone does not.
 
 #include <gpu/core/string_ref.hpp>
 #include <gpu/driver/detail/host_call.hpp>
@@ -10,58 +10,57 @@
 
 namespace gpu::inline v0 {
 
-/// How serious a message of the driver is.
+/// The severity of a message of the driver.
 enum class driver_log_level {
-  error = CU_LOG_LEVEL_ERROR,     ///< a call was refused, or work failed
-  warning = CU_LOG_LEVEL_WARNING  ///< something is not as it should be
+  error = CU_LOG_LEVEL_ERROR,     ///< a call or queued work failed
+  warning = CU_LOG_LEVEL_WARNING  ///< something may be wrong
 };
 
 /// Returns the level's name, such as "error"; null for any other value.
 constexpr const char* name_of(driver_log_level level) noexcept {
   switch (level) {
-    case driver_log_level::error:
-      return "error";
-    case driver_log_level::warning:
-      return "warning";
+    case driver_log_level::error: return "error";
+    case driver_log_level::warning: return "warning";
   }
   return nullptr;
 }
 
-/// A place in the driver's log, which moves on as the log is read:
+/// A position in the driver's log, which advances as the log is read:
 ///
 ///     gpu::driver_log log = GPU_TRY(gpu::driver_log::from_here());
 ///     ...
 ///     if (!done) std::fputs(GPU_TRY(log.read()).c_str(), stderr);
 ///
-/// The log is the process's, all threads' and contexts'. The driver keeps 25600 bytes of it, and
-/// says in the text where older messages are gone.
-/// **Errors**: `errc::not_supported` where the driver keeps no log; the driver's.
-/// **Threads**: any, but one at a time for one object. **Capture**: not affected.
+/// All threads and contexts of the process share the log. The driver keeps 25600 bytes of it; a
+/// line in the text stands for older messages that were dropped.
+/// **Errors**: `errc::not_supported` if the driver keeps no log; the driver's.
+/// **Threads**: any, but only one at a time may use one object. **Capture**: not affected.
 class driver_log {
  public:
-  /// The end of the log, where the next message will be. (cuLogsCurrent)
+  /// Returns the end of the log, where the next message will be. (cuLogsCurrent)
   static result<driver_log> from_here(source_location where = source_location::current()) noexcept {
     driver_log log;
     GPU_TRY(driver::call<&driver::entry_points::logs_current>(where, &log.at_, 0));
     return log;
   }
 
-  /// The messages since `from_here` or the last `read` or `write`, a line each; empty where there
-  /// are none. (cuLogsDumpToMemory)
+  /// Returns the messages since `from_here` or the last `read` or `write`, one per line; empty if
+  /// nothing was logged. (cuLogsDumpToMemory)
   /// **Errors**: also `errc::out_of_host_memory`.
   result<text> read(source_location where = source_location::current()) noexcept {
     return dump(&at_, "gpu::driver_log::read", where);
   }
-  /// All that the driver keeps.
+  /// Returns all messages that the driver still has.
   static result<text> read_all(source_location where = source_location::current()) noexcept {
     return dump(nullptr, "gpu::driver_log::read_all", where);
   }
 
-  /// As `read`, into a file, whose contents are replaced. (cuLogsDumpToFile)
+  /// Writes the messages that `read` would return to a file, whose contents are replaced.
+  /// (cuLogsDumpToFile)
   result<> write(const char* path, source_location where = source_location::current()) noexcept {
     return dump_to_file(&at_, path, "gpu::driver_log::write", where);
   }
-  /// All that the driver keeps.
+  /// Writes all messages that the driver still has.
   static result<> write_all(const char* path,
                             source_location where = source_location::current()) noexcept {
     return dump_to_file(nullptr, path, "gpu::driver_log::write_all", where);
@@ -72,7 +71,7 @@ class driver_log {
 
   static result<text> dump(CUlogIterator* from, const char* function,
                            source_location where) noexcept {
-    // What the driver keeps at most, the line about what is gone, and the terminator.
+    // The most that the driver keeps, the line about dropped messages, and the terminator.
     constexpr std::size_t capacity = 25600 + 512;
     struct buffer {
       char* characters = new (std::nothrow) char[capacity];
@@ -106,7 +105,7 @@ class driver_log {
 
 namespace detail {
 
-/// What a listener gave the driver.
+/// The object that a listener registers with the driver.
 template <class Function> struct log_callback {
   Function function;
   source_location where;
@@ -115,7 +114,7 @@ template <class Function> struct log_callback {
   static void CUDA_CB run_at(void* self, CUlogLevel level, char* message,
                              std::size_t length) noexcept {
     auto* const callback = static_cast<log_callback*>(self);
-    // Whether the driver counts a terminator, or ends the line, is its own affair.
+    // Drivers differ in whether they count a terminator or end the line.
     while (length != 0 && (message[length - 1] == '\0' || message[length - 1] == '\n')) --length;
     run_contained(
         [&]() -> decltype(auto) {
@@ -135,24 +134,24 @@ template <class Function> struct log_callback {
 ///         [](gpu::driver_log_level, gpu::string_ref message) { log.add(message.to_text()); }));
 ///
 /// Move-only; empty after a move.
-/// **Threads**: the callable runs in whichever thread makes the driver say something, in the midst
-/// of its call, and maybe in several at once; it must not use CUDA, nor end the listener. What it
-/// throws, and the error of a result that it returns, goes to the error reporter. A listener may be
+/// **Threads**: the callable runs in the thread whose call causes the message, before the call
+/// returns, and possibly in several threads at once. It must not use CUDA or destroy the listener.
+/// Exceptions and errors of the result that it returns go to the error reporter. A listener may be
 /// made and destroyed in any thread, but not while another thread is in a call that may fail.
 /// **Ownership**: the callable is moved to the heap, and destroyed with the listener.
 /// **Capture**: not affected. (cuLogsRegisterCallback, cuLogsUnregisterCallback)
 class driver_log_listener {
  public:
-  /// **Errors**: `errc::not_supported` where the driver keeps no log; `errc::out_of_host_memory`;
-  /// the driver's.
-  template <class Function, class Listener = driver_log_listener>
+  /// **Errors**: `errc::not_supported` if the driver keeps no log; `errc::out_of_host_memory`; the
+  /// driver's.
+  template <class Function>
     requires requires(detail::remove_cvref_t<Function>& callable) {
       callable(driver_log_level{}, string_ref{});
     }
-  static result<Listener> create(Function&& function,
-                                 source_location where = source_location::current()) noexcept {
+  static result<driver_log_listener> create(
+      Function&& function, source_location where = source_location::current()) noexcept {
     using callback = detail::log_callback<detail::remove_cvref_t<Function>>;
-    Listener listener;
+    driver_log_listener listener;
     listener.callback_ = new (std::nothrow) callback{static_cast<Function&&>(function), where};
     if (listener.callback_ == nullptr) {
       return detail::fail(
@@ -177,7 +176,7 @@ class driver_log_listener {
   }
   ~driver_log_listener() {
     if (native_ != nullptr) {
-      // A driver that cannot be asked any more keeps the callable.
+      // The driver keeps the callable if it cannot be called any more.
       if (driver::current_entry_points().logs_unregister_callback == nullptr) return;
       driver::destroy<&driver::entry_points::logs_unregister_callback>(native_);
     }

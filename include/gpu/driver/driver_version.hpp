@@ -7,11 +7,11 @@
 
 namespace gpu::inline v0 {
 
-/// The CUDA version of the headers that this was compiled with.
+/// The CUDA version of the headers that the program was compiled with.
 inline constexpr version headers_version = version::from_cuda(CUDA_VERSION);
 
-/// The newest CUDA version that the driver supports. (cuDriverGetVersion)
-/// **Errors**: why there is no driver. **Capture**: not affected. **Threads**: any.
+/// Returns the newest CUDA version that the driver supports. (cuDriverGetVersion)
+/// **Errors**: the reason why the driver is missing. **Capture**: not affected. **Threads**: any.
 inline result<version> driver_version(source_location where = source_location::current()) noexcept {
   int number = 0;
   GPU_TRY(driver::call<&driver::entry_points::driver_get_version>(where, &number));

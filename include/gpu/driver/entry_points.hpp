@@ -20,9 +20,9 @@ inline const entry_points& current_entry_points() noexcept {
   return gpu::detail::entry_points_on_first_use();
 }
 
-/// Returns a number that grows with each replacement of the table. It tells apart two tables that
-/// were in force one after the other at the same address; what the library remembers about a driver
-/// it keeps with this number.
+/// Returns a number that grows with each replacement of the table. It distinguishes tables that
+/// were in force one after the other at the same address. The library stores this number with
+/// everything that it remembers about a driver.
 inline std::uint64_t entry_points_generation() noexcept {
   return __atomic_load_n(&gpu::detail::state_of_process().generation, __ATOMIC_ACQUIRE);
 }

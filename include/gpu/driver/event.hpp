@@ -9,7 +9,7 @@
 namespace gpu::inline v0 {
 
 struct event_options {
-  bool timing = true;          ///< notes the time, so that `elapsed` can tell it; costs a little
+  bool timing = true;          ///< records the time, for `elapsed`; costs a little
   bool blocking_sync = false;  ///< a thread that waits sleeps instead of spinning
   bool interprocess = false;   ///< can be shared with other processes; excludes `timing`
 };
@@ -17,38 +17,37 @@ struct event_options {
 class event_ref;
 
 namespace detail {
-[[gnu::always_inline]] inline result<> require(const event_ref& event, const char* function,
-                                               source_location where) noexcept;
+inline result<> require(const event_ref& event, const char* function,
+                        source_location where) noexcept;
 }
 
-/// What `event` and `event_ref` can both do.
+/// The operations that `event` and `event_ref` share.
 /// **Threads**: any thread may call any member, also at the same time as another.
 /// **Errors**: `errc::empty_handle`, and those of the driver call named in parentheses.
 template <class Self> class event_operations {
  public:
-  /// Blocks until the work before the last `record` has finished; returns at once where the event
-  /// was never recorded. Not allowed for an event recorded in a capture. (cuEventSynchronize)
+  /// Blocks until the work before the last `record` has finished; returns at once if the event was
+  /// never recorded. Not allowed for an event recorded in a capture. (cuEventSynchronize)
   /// **Errors**: also those of earlier asynchronous work of the context.
-  [[gnu::always_inline]] inline result<> synchronize(
-      source_location where = source_location::current()) const noexcept;
+  inline result<> synchronize(source_location where = source_location::current()) const noexcept;
 
-  /// Whether the work before the last `record` has finished; never blocks. Not allowed during a
-  /// capture but a relaxed one. (cuEventQuery)
-  /// **Errors**: as `synchronize`; work that still runs is `false`, not an error.
-  [[gnu::always_inline]] inline result<bool> is_done(
-      source_location where = source_location::current()) const noexcept;
+  /// Returns whether the work before the last `record` has finished; never blocks. Not allowed
+  /// during a capture, unless it is relaxed. (cuEventQuery)
+  /// **Errors**: as `synchronize`; if the work still runs, the result is `false`, not an error.
+  inline result<bool> is_done(source_location where = source_location::current()) const noexcept;
 
  private:
   friend Self;
   event_operations() = default;
 };
 
-/// Names an event that something else keeps alive; copy it freely. Default constructed it is empty.
+/// Refers to an event that another object keeps alive. Copies are cheap; a default-constructed ref
+/// is empty.
 class event_ref : public event_operations<event_ref> {
  public:
   constexpr event_ref() noexcept = default;
 
-  /// An event made elsewhere. `timing` says whether it was made to note the time.
+  /// Refers to an event that was made elsewhere. `timing` says whether it records the time.
   static constexpr event_ref from_native(CUevent native, context_ref context,
                                          event_options options = {}) noexcept {
     return event_ref{native, context, options.timing};
@@ -72,15 +71,14 @@ class event_ref : public event_operations<event_ref> {
 
 namespace detail {
 
-[[gnu::always_inline]] inline result<> require(const event_ref& event, const char* function,
-                                               source_location where) noexcept {
-  if (!event) [[unlikely]]
-    return refuse_empty_handle(function, "event", where);
+inline result<> require(const event_ref& event, const char* function,
+                        source_location where) noexcept {
+  if (!event) return refuse_empty_handle(function, "event", where);
   return {};
 }
 
 struct destroy_event {
-  template <class Event> void operator()(const Event& event) const noexcept {
+  void operator()(const event_ref& event) const noexcept {
     const auto keep = __atomic_load_n(&state_of_process().keep_event, __ATOMIC_ACQUIRE);
     if (keep != nullptr && keep(event.native())) return;
     driver::destroy<&driver::entry_points::event_destroy>(event.native());
@@ -94,9 +92,12 @@ struct destroy_event {
 /// that graphs have in nodes is destroyed when the last of them is gone.
 class event : public event_operations<event> {
  public:
+  /// Creates an empty object, to be assigned to.
+  event() noexcept = default;
+
   /// Creates an event in a context, or in the primary context of a device. Allowed while a stream
   /// is captured. (cuEventCreate)
-  /// **Errors**: `errc::invalid_argument` where `interprocess` and `timing` are asked for together.
+  /// **Errors**: `errc::invalid_argument` if both `interprocess` and `timing` are set.
   static result<event> create(context_or_device on, event_options options = {},
                               source_location where = source_location::current()) noexcept {
     const context_ref in = GPU_TRY(on.resolve("gpu::event::create", where));
@@ -125,9 +126,9 @@ class event : public event_operations<event> {
   operator event_ref() const&& = delete;  // a name must not outlive its owner
 
  private:
-  template <class Ref> explicit event(const Ref& owned) noexcept : handle_{owned} {}
+  explicit event(const event_ref& owned) noexcept : handle_{owned} {}
 
-  [[gnu::cold, gnu::noinline]] static cuda_error cannot_time(source_location where) noexcept {
+  static cuda_error cannot_time(source_location where) noexcept {
     return detail::refusal(errc::invalid_argument, "gpu::event::create",
                            text("an event for several processes cannot note the time. Set timing "
                                 "to false, or leave interprocess out."),
@@ -154,10 +155,9 @@ inline result<bool> event_operations<Self>::is_done(source_location where) const
 
 namespace detail {
 
-/// `record` on any stream, or what is wrong with it; `wait` likewise.
-template <class Stream, class Event>
-[[gnu::cold, gnu::noinline]] result<> record_checked(const Stream& stream, const Event& event,
-                                                     source_location where) noexcept {
+/// Calls the driver for `record` and `wait`, on a stream of any kind, or fails with what is wrong.
+inline result<> record_checked(const stream_ref& stream, const event_ref& event,
+                               source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::record", where));
   GPU_TRY(require(event, "gpu::record", where));
   if (stream.context() != event.context()) {
@@ -169,9 +169,8 @@ template <class Stream, class Event>
                                                              stream.native());
   });
 }
-template <class Stream, class Event>
-[[gnu::cold, gnu::noinline]] result<> wait_checked(const Stream& stream, const Event& event,
-                                                   source_location where) noexcept {
+inline result<> wait_checked(const stream_ref& stream, const event_ref& event,
+                             source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::wait", where));
   GPU_TRY(require(event, "gpu::wait", where));
   return on_stream(stream, where, [&] {
@@ -179,7 +178,7 @@ template <class Stream, class Event>
         where, stream.native(), event.native(), unsigned{CU_EVENT_WAIT_DEFAULT});
   });
 }
-[[gnu::always_inline]] inline event_ref copy_of(const event_ref& event) noexcept {
+inline event_ref copy_of(const event_ref& event) noexcept {
   return event_ref::from_native(event.native(), event.context(), {.timing = event.has_timing()});
 }
 
@@ -187,44 +186,43 @@ template <class Stream, class Event>
 
 /// Marks the end of the work queued on `stream` so far; an earlier mark is forgotten. Does not
 /// block. In a capture it marks the point for the streams that join. (cuEventRecord)
-/// **Threads**: any. **Errors**: `errc::wrong_context` where the two belong to different contexts.
-[[gnu::always_inline]] inline result<> record(
-    stream_ref stream, event_ref event,
-    source_location where = source_location::current()) noexcept {
-  if (!detail::is_fast_path(stream) || !event || stream.context() != event.context()) [[unlikely]]
+/// **Threads**: any. **Errors**: `errc::wrong_context` if the two belong to different contexts.
+inline result<> record(stream_ref stream, event_ref event,
+                       source_location where = source_location::current()) noexcept {
+  if (!detail::is_fast_path(stream) || !event || stream.context() != event.context())
     return detail::record_checked(detail::copy_of(stream), detail::copy_of(event), where);
   return driver::call<&driver::entry_points::event_record>(where, event.native(), stream.native());
 }
 
-/// Work queued on `stream` from now on starts after the work that `event` marks, which may be on
-/// another stream and another device. Does not block; returns at once where the event was never
+/// Makes work that is queued on `stream` from now on wait for the work that `event` marks, which
+/// may be on another stream and another device. Does not block; does nothing if the event was never
 /// recorded. Joins the stream to the capture in which the event was recorded. (cuStreamWaitEvent)
 /// **Threads**: any. The event may be recorded anew or destroyed afterwards.
-[[gnu::always_inline]] inline result<> wait(
-    stream_ref stream, event_ref event,
-    source_location where = source_location::current()) noexcept {
-  if (!detail::is_fast_path(stream) || !event) [[unlikely]]
+inline result<> wait(stream_ref stream, event_ref event,
+                     source_location where = source_location::current()) noexcept {
+  if (!detail::is_fast_path(stream) || !event)
     return detail::wait_checked(detail::copy_of(stream), detail::copy_of(event), where);
   return driver::call<&driver::entry_points::stream_wait_event>(
       where, stream.native(), event.native(), unsigned{CU_EVENT_WAIT_DEFAULT});
 }
 
-/// The time from `start` to `stop`, both recorded and done. Not captured. (cuEventElapsedTime)
-/// **Errors**: `errc::invalid_argument` where an event was made without timing;
-/// `errc::wrong_context` where the two belong to different contexts; the driver's
-/// CUDA_ERROR_NOT_READY where the work has not finished: synchronize with `stop` first; its
-/// CUDA_ERROR_INVALID_HANDLE where one was never recorded.
+/// Returns the time from `start` to `stop`, both recorded and done. Not captured.
+/// (cuEventElapsedTime)
+/// **Errors**: `errc::invalid_argument` if an event was made without timing; `errc::wrong_context`
+/// if the two belong to different contexts; the driver's CUDA_ERROR_NOT_READY if the work has not
+/// finished (synchronize with `stop` first), and its CUDA_ERROR_INVALID_HANDLE if one of them was
+/// never recorded.
 inline result<elapsed_time> elapsed(event_ref start, event_ref stop,
                                     source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(start, "gpu::elapsed", where));
   GPU_TRY(detail::require(stop, "gpu::elapsed", where));
-  if (!start.has_timing() || !stop.has_timing()) [[unlikely]] {
+  if (!start.has_timing() || !stop.has_timing()) {
     return detail::fail(detail::refusal(
         errc::invalid_argument, "gpu::elapsed",
         text("an event was made without timing. Create both with event_options{.timing = true}."),
         where));
   }
-  if (start.context() != stop.context()) [[unlikely]] {
+  if (start.context() != stop.context()) {
     return detail::fail(detail::wrong_context_error("gpu::elapsed", "start",
                                                     start.context().device().native(), "stop",
                                                     stop.context().device().native(), where));

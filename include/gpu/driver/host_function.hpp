@@ -12,12 +12,13 @@ namespace gpu::inline v0 {
 
 namespace detail {
 
-/// The type in which a callable is kept: that of a function is its pointer's.
+/// The type in which a callable is stored; a function is stored as a pointer.
 template <class Function>
 using stored_callable_t = conditional_t<is_function<remove_reference_t<Function>>,
                                         remove_reference_t<Function>*, remove_cvref_t<Function>>;
 
-/// Called once, also where the context has a fault: then the function is only destroyed.
+/// Runs and destroys the callable. If the context has a fault, the driver calls this too, and the
+/// callable is only destroyed.
 template <class Call> void CUDA_CB run_once(CUstream, CUresult status, void* data) noexcept {
   auto* call = static_cast<Call*>(data);
   if (status == CUDA_SUCCESS) call->run();
@@ -50,17 +51,17 @@ inline constexpr launch_label host_function_label{"a host function", -1};
 ///     GPU_TRY(gpu::launch_host_function(stream, [done = std::move(promise)]() mutable { ...
 ///     }));
 ///
-/// **Ordering**: after what was queued on `stream`, before what will be. It runs in a thread of the
-/// driver's, and holds up the stream while it does.
-/// **Ownership**: the callable is moved to the heap, and destroyed there once it has run, or once
-/// it is certain that it will not, because the context has a fault. In a capture the graph has it,
-/// calls it at each launch, and keeps it alive as long as it may.
-/// **Errors**: `errc::empty_handle`, `errc::out_of_host_memory`; `errc::callback_threw` where
-/// copying the callable threw, and was not for want of memory; the driver's. What the callable
-/// throws, and the error of a `result` that it returns, goes to the error reporter. A callable
-/// whose destructor may throw does not compile.
-/// **Capture**: allowed. **Threads**: any. Neither the callable nor its destructor may use CUDA, or
-/// wait for work that is queued. (cuStreamAddCallback, which is called on faults too; in a capture
+/// **Ordering**: after what was queued on `stream`, before what will be. The call runs in a thread
+/// of the driver's, and the stream waits for it.
+/// **Ownership**: the callable is moved to the heap, and destroyed once it has run, or once the
+/// context has a fault, so that it cannot run. In a capture the graph keeps it alive and calls it
+/// at each launch.
+/// **Errors**: `errc::empty_handle`, `errc::out_of_host_memory`; `errc::callback_threw` if copying
+/// the callable threw something other than `std::bad_alloc`; the driver's. Exceptions and errors of
+/// the `result` that the callable returns go to the error reporter. A callable whose destructor may
+/// throw does not compile.
+/// **Capture**: allowed. **Threads**: any. Neither the callable nor its destructor may use CUDA or
+/// wait for queued work. (cuStreamAddCallback, which is called on faults too; in a capture
 /// cuLaunchHostFunc)
 template <class Function>
   requires requires(detail::stored_callable_t<Function>& callable) { callable(); }
@@ -77,7 +78,7 @@ result<> launch_host_function(stream_ref stream, Function&& function,
     GPU_TRY(detail::queue<&driver::entry_points::stream_add_callback>(
         stream, detail::host_function_label, where, stream.native(),
         CUstreamCallback{&detail::run_once<call_type>}, static_cast<void*>(call), 0u));
-    call = nullptr;  // the driver's now
+    call = nullptr;  // owned by the driver now
     return {};
   });
   delete call;

@@ -1,12 +1,12 @@
 #pragma once
 /// \file
-/// The part of the second level cache that access policies set aside.
+/// The part of the L2 cache that access policies set aside.
 
 #include <gpu/driver/context.hpp>
 
 namespace gpu::inline v0 {
 
-/// Gives up all lines of the second level cache that were set aside as persisting.
+/// Resets all persisting lines of the L2 cache to normal.
 /// **Capture**: not captured. **Threads**: any. (cuCtxResetPersistingL2Cache)
 inline result<> reset_persisting_l2_cache(
     context_ref of, source_location where = source_location::current()) noexcept {

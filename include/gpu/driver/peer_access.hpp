@@ -7,7 +7,7 @@
 
 namespace gpu::inline v0 {
 
-/// What can be asked of the link between two devices.
+/// An attribute of the link between two devices.
 enum class peer_attribute : int {
   performance_rank = CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK,  ///< lower is faster
   access_supported = CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED,
@@ -20,14 +20,10 @@ enum class peer_attribute : int {
 /// Returns the attribute's name, such as "access_supported"; null for any other value.
 constexpr const char* name_of(peer_attribute attribute) noexcept {
   switch (attribute) {
-    case peer_attribute::performance_rank:
-      return "performance_rank";
-    case peer_attribute::access_supported:
-      return "access_supported";
-    case peer_attribute::native_atomic_supported:
-      return "native_atomic_supported";
-    case peer_attribute::cuda_array_access_supported:
-      return "cuda_array_access_supported";
+    case peer_attribute::performance_rank: return "performance_rank";
+    case peer_attribute::access_supported: return "access_supported";
+    case peer_attribute::native_atomic_supported: return "native_atomic_supported";
+    case peer_attribute::cuda_array_access_supported: return "cuda_array_access_supported";
     case peer_attribute::only_partial_native_atomic_supported:
       return "only_partial_native_atomic_supported";
   }
@@ -43,9 +39,8 @@ template <> struct peer_attribute_value<peer_attribute::performance_rank> {
   using type = int;
 };
 
-[[gnu::cold, gnu::noinline]] inline cuda_error no_peers_error(const char* function, device a,
-                                                              device b, const char* reason,
-                                                              source_location where) noexcept {
+inline cuda_error no_peers_error(const char* function, device a, device b, const char* reason,
+                                 source_location where) noexcept {
   text_builder out;
   out << "device " << a.native() << " cannot reach the memory of device " << b.native() << ": "
       << reason;
@@ -58,8 +53,7 @@ template <> struct peer_attribute_value<peer_attribute::performance_rank> {
 inline result<> explain_devices(result<> failed, device a, device b,
                                 source_location where) noexcept {
   if (failed.has_value()) return failed;
-  failed = explain_device(detail::move(failed), a.native(), where);
-  return explain_device(detail::move(failed), b.native(), where);
+  return explain_device(explain_device(detail::move(failed), a.native(), where), b.native(), where);
 }
 
 }  // namespace detail
@@ -68,9 +62,9 @@ inline result<> explain_devices(result<> failed, device a, device b,
 template <peer_attribute Attribute>
 using peer_attribute_t = typename detail::peer_attribute_value<Attribute>::type;
 
-/// What the link by which `from` reaches the memory of `to` is like.
+/// Returns an attribute of the link by which `from` reaches the memory of `to`.
 /// **Errors**: `errc::not_supported` for a device and itself; `errc::index_out_of_range` for a
-/// device that there is not; the driver's.
+/// device that does not exist; the driver's.
 /// **Capture**: not affected. **Threads**: any. (cuDeviceGetP2PAttribute)
 template <peer_attribute Attribute>
 result<peer_attribute_t<Attribute>> attribute(
@@ -87,8 +81,9 @@ result<peer_attribute_t<Attribute>> attribute(
   return static_cast<peer_attribute_t<Attribute>>(value);
 }
 
-/// Whether kernels on `from` can be let use memory of `to`; never true of a device and itself.
-/// **Errors**: `errc::index_out_of_range` for a device that there is not; the driver's.
+/// Returns whether kernels on `from` can be given access to memory of `to`; false for a device and
+/// itself.
+/// **Errors**: `errc::index_out_of_range` for a device that does not exist; the driver's.
 /// **Capture**: not affected. **Threads**: any. (cuDeviceCanAccessPeer)
 inline result<bool> can_access_peer(device from, device to,
                                     source_location where = source_location::current()) noexcept {
@@ -102,8 +97,8 @@ inline result<bool> can_access_peer(device from, device to,
 namespace detail {
 
 /// Enables peer access, or says why the peer cannot be reached.
-template <class Pair>
-result<> enable_peer_access(const Pair& pair, bool& holds_it, source_location where) noexcept {
+inline result<> enable_peer_access(const peer_pair& pair, bool& holds_it,
+                                   source_location where) noexcept {
   constexpr const char* function = "gpu::peer_access::enable";
   const device from = pair.from.device(), to = pair.to.device();
   if (from == to) {
@@ -128,14 +123,14 @@ result<> enable_peer_access(const Pair& pair, bool& holds_it, source_location wh
 }  // namespace detail
 
 /// Lets kernels of one context use the memory of another device's, for as long as it lives; one
-/// direction. Of several for the same two contexts, the last to end ends the access, whichever
-/// libraries of the process they are in.
+/// direction. If several objects exist for the same two contexts, in any libraries of the process,
+/// the access ends with the last of them.
 ///
 ///     const gpu::peer_access access = GPU_TRY(gpu::peer_access::enable(first, second));
 ///
-/// Where somebody else had enabled it before, with a call of their own, the object holds nothing:
-/// the access is as theirs, and lasts until they end it. Whoever enables it after this object did
-/// gets an error from the driver, and loses the access with this object.
+/// If other code had enabled the access before, with a driver call of its own, the object holds
+/// nothing, and the access lasts until that code ends it. Code that enables it after this object
+/// did gets an error from the driver, and loses the access with this object.
 ///
 /// Memory of stream-ordered pools has access rights of its own. Move-only; empty after a move.
 /// **Capture**: neither its beginning nor its end is allowed, unless the capture and the thread are
@@ -144,7 +139,10 @@ result<> enable_peer_access(const Pair& pair, bool& holds_it, source_location wh
 /// **Threads**: any; different objects at the same time, too.
 class [[nodiscard]] peer_access {
  public:
-  /// **Errors**: `errc::not_supported`, where the devices have no link or are the same;
+  /// Creates an empty object, to be assigned to.
+  peer_access() noexcept = default;
+
+  /// **Errors**: `errc::not_supported` if the devices have no link or are the same;
   /// `errc::empty_handle`; `errc::out_of_host_memory`; CUDA_ERROR_TOO_MANY_PEERS.
   /// (cuDeviceCanAccessPeer, cuCtxEnablePeerAccess; at the end cuCtxDisablePeerAccess)
   static result<peer_access> enable(context_or_device from, context_or_device to,
@@ -160,9 +158,9 @@ class [[nodiscard]] peer_access {
     return made;
   }
 
-  /// Ends the access now and returns the error that the destructor could only report. Where a
-  /// capture forbids it, or the context cannot be made current, the object still holds the access,
-  /// for another try. (cuCtxDisablePeerAccess)
+  /// Ends the access now and returns the error that the destructor could only report. If a capture
+  /// forbids it, or the context cannot be made current, the object still holds the access, and you
+  /// can try again. (cuCtxDisablePeerAccess)
   result<> disable(source_location where = source_location::current()) noexcept {
     if (!pair_) return {};
     bool over = false;
@@ -171,7 +169,7 @@ class [[nodiscard]] peer_access {
     return ended;
   }
 
-  /// Whether it holds the access: not where somebody else had enabled it.
+  /// Returns whether the object holds the access; false if other code had enabled it.
   explicit operator bool() const noexcept { return static_cast<bool>(pair_); }
 
  private:

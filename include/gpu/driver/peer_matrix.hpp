@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `peer_matrix`: which devices of the machine reach which others' memory, all at once.
+/// `peer_matrix`: for all pairs of devices, whether one reaches the memory of the other.
 
 #include <gpu/driver/peer_access.hpp>
 
@@ -14,11 +14,11 @@ struct delete_reach {
 
 }  // namespace detail
 
-/// What `can_access_peer` says of every pair of devices, as it was when it was asked. Move-only;
-/// empty after a move.
+/// The results of `can_access_peer` for all pairs of devices at one time. Move-only; empty after a
+/// move.
 ///
 ///     const gpu::peer_matrix reaches = GPU_TRY(gpu::peer_matrix::get());
-///     if (reaches(0, 1)) ...  // kernels on device 0 can be let use memory of device 1
+///     if (reaches(0, 1)) ...  // kernels on device 0 can be given access to memory of device 1
 class peer_matrix {
  public:
   /// Asks for every pair of devices.
@@ -53,11 +53,12 @@ class peer_matrix {
     return *this;
   }
 
-  /// How many devices there are: rows, and as many columns.
+  /// Returns the number of devices, which is the number of rows and of columns.
   int device_count() const noexcept { return count_; }
 
-  /// Whether kernels on device `from`, the row, can be let use memory of device `to`, the column.
-  /// Both are indexes as for `device::get`. False for a device and itself, and for what is none.
+  /// Returns whether kernels on device `from`, the row, can be given access to memory of device
+  /// `to`, the column. Both are indexes as for `device::get`. False for a device and itself, and
+  /// for an index out of range.
   bool operator()(int from, int to) const noexcept {
     const bool known = from >= 0 && from < count_ && to >= 0 && to < count_;
     return known && reach_.get()[from * count_ + to];

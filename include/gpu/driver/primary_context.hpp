@@ -1,15 +1,15 @@
 #pragma once
 /// \file
-/// What the process can decide about a device's primary context, which everybody in it shares.
+/// Settings of a device's primary context, which all code of the process shares.
 
 #include <gpu/driver/context.hpp>
 
 namespace gpu::inline v0 {
 
-/// How a primary context stands.
+/// The state of a primary context.
 struct primary_context_state {
   context_flags flags = context_flags::none;
-  bool active = false;  ///< it exists: somebody holds it
+  bool active = false;  ///< it exists, because some code retains it
 };
 
 /// **Capture**: not affected. **Threads**: any. (cuDevicePrimaryCtxGetState)
@@ -35,10 +35,10 @@ inline result<> set_primary_context_flags(
 }
 
 /// Destroys the primary context and all that lives in it, of this library and of others: memory,
-/// streams, events, loaded code. A new one is made on next use. To be called when nothing of it is
-/// in use any more: objects that are still there have to be destroyed, or released, before the
-/// device is used again, and say nothing then. Later, a destructor would give back what has the
-/// same address in the new context.
+/// streams, events, loaded code. A new one is made on next use. Call it when nothing in the context
+/// is in use any more. Objects that still exist have to be destroyed or released before the device
+/// is used again; their destructors report nothing then. A destructor that runs later would free
+/// memory that has the same address in the new context.
 /// **Threads**: no other thread may be using the device. **Capture**: ends every capture on the
 /// device. (cuDevicePrimaryCtxReset, the runtime's cudaDeviceReset)
 inline result<> reset_primary_context(device of,

@@ -1,21 +1,22 @@
 #pragma once
 /// \file
-/// Tells an attached profiler what to look at: `profiler_range`, for a scope.
+/// Starts and stops data collection of an attached profiler: `profiler_range`, for a scope.
 
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 
 namespace gpu::inline v0 {
 
-/// Has a profiler that was told to wait (`nsys profile -c cudaProfilerApi`, `ncu
-/// --profile-from-start off`) collect from here on; without one it does nothing. Does not nest, and
-/// is one for the whole process. **Capture**: not allowed, and it is spoiled, unless it is
-/// `relaxed`. (cuProfilerStart)
+/// Starts the collection of a profiler that was started paused (`nsys profile -c cudaProfilerApi`,
+/// `ncu --profile-from-start off`). Without a profiler it does nothing. It does not nest, and
+/// concerns the whole process. **Capture**: not allowed, and invalidates the capture, unless that
+/// is `relaxed`. (cuProfilerStart)
 inline result<> start_profiler(source_location where = source_location::current()) noexcept {
   return driver::call_in_any<&driver::entry_points::profiler_start>(where);
 }
 
-/// Ends what `start_profiler` began. **Capture**: as `start_profiler`. (cuProfilerStop)
+/// Stops the collection that `start_profiler` began. **Capture**: as `start_profiler`.
+/// (cuProfilerStop)
 inline result<> stop_profiler(source_location where = source_location::current()) noexcept {
   return driver::call_in_any<&driver::entry_points::profiler_stop>(where);
 }
@@ -35,10 +36,10 @@ struct stop_profiling {
 ///
 ///     const gpu::profiler_range range = GPU_TRY(gpu::profiler_range::start());
 ///
-/// Work is asynchronous: synchronise before the end, or the profiler misses what is still running.
-/// A stop that fails goes to the error reporter. **Capture**: neither the beginning nor the end of
-/// a range is allowed, unless the capture is `relaxed`; after an end that was refused the profiler
-/// goes on.
+/// Work is asynchronous: synchronize before the end, or the profiler misses what is still running.
+/// The error of a failed stop goes to the error reporter. **Capture**: neither the beginning nor
+/// the end of a range is allowed, unless the capture is `relaxed`; after an end that was refused
+/// the profiler continues to collect.
 class [[nodiscard]] profiler_range {
  public:
   /// (cuProfilerStart, cuProfilerStop)

@@ -6,7 +6,7 @@
 
 namespace gpu::inline v0 {
 
-/// To whom a flush makes writes visible that have arrived.
+/// The devices to which a flush makes arrived writes visible.
 enum class remote_writes_scope : int {
   /// the device whose memory it is
   owner = CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER,
@@ -17,18 +17,17 @@ enum class remote_writes_scope : int {
 /// Returns the scope's name, such as "all_devices"; null for any other value.
 constexpr const char* name_of(remote_writes_scope scope) noexcept {
   switch (scope) {
-    case remote_writes_scope::owner:
-      return "owner";
-    case remote_writes_scope::all_devices:
-      return "all_devices";
+    case remote_writes_scope::owner: return "owner";
+    case remote_writes_scope::all_devices: return "all_devices";
   }
   return nullptr;
 }
 
 /// Blocks until writes that other devices of the PCI bus made to the context's memory are visible
-/// in that scope. Needed only where the attribute `gpu_direct_rdma_writes_ordering` is below it.
+/// in that scope. Needed only if the attribute `gpu_direct_rdma_writes_ordering` is a smaller
+/// scope.
 /// **Errors**: `errc::invalid_argument` for a value that is not a valid scope;
-/// CUDA_ERROR_NOT_SUPPORTED, where `gpu_direct_rdma_flush_writes_options` lacks `host`.
+/// CUDA_ERROR_NOT_SUPPORTED if `gpu_direct_rdma_flush_writes_options` lacks `host`.
 /// **Capture**: not captured. **Threads**: any. (cuFlushGPUDirectRDMAWrites)
 inline result<> flush_remote_writes(context_ref of,
                                     remote_writes_scope scope = remote_writes_scope::all_devices,

@@ -6,19 +6,17 @@
 
 namespace gpu::inline v0 {
 
-/// Whether a stream takes part in the legacy default stream's implicit ordering.
+/// The relation of a stream to the implicit ordering of the legacy default stream.
 enum class stream_kind : unsigned {
-  blocking = CU_STREAM_DEFAULT,          ///< waits for the legacy default stream, and it for this
+  blocking = CU_STREAM_DEFAULT,          ///< and the legacy default stream wait for each other
   non_blocking = CU_STREAM_NON_BLOCKING  ///< ordered by nothing but itself and events
 };
 
 /// Returns the kind's name, such as "non_blocking"; null for any other value.
 constexpr const char* name_of(stream_kind kind) noexcept {
   switch (kind) {
-    case stream_kind::blocking:
-      return "blocking";
-    case stream_kind::non_blocking:
-      return "non_blocking";
+    case stream_kind::blocking: return "blocking";
+    case stream_kind::non_blocking: return "non_blocking";
   }
   return nullptr;
 }
@@ -32,40 +30,39 @@ class stream_ref;
 
 namespace detail {
 
-[[gnu::always_inline]] inline result<> require(const stream_ref& stream, const char* function,
-                                               source_location where) noexcept;
+inline result<> require(const stream_ref& stream, const char* function,
+                        source_location where) noexcept;
 
 /// The default streams are named by small numbers and mean "of the current context".
 inline bool is_default_stream(CUstream stream) noexcept {
   return reinterpret_cast<std::uintptr_t>(stream) <= 2;
 }
 
-/// A kernel keeps its limits in places: the first allows nothing, then comes one for each of so
-/// many devices. Default streams, and devices beyond, lead to the first: so one look-up finds what
-/// a launch may do, or that it has to go the careful way.
+/// The number of slots in which a kernel keeps its limits, one for each device after the first
+/// slot, which rejects every launch. Default streams and devices without a slot use the first one,
+/// so that one lookup finds the limits or forces the checks.
 inline constexpr std::size_t limits_slot_count = 33;
 constexpr std::size_t limits_slot(CUdevice device) noexcept {
   const auto place = static_cast<std::size_t>(static_cast<std::uint32_t>(device)) + 1;
   return place < limits_slot_count ? place : 0;
 }
 constexpr std::size_t limits_slot(CUstream stream, context_ref context) noexcept {
-  // A constant expression can have no stream but the null stream.
+  // In a constant expression the only stream is the null stream.
   if (__builtin_is_constant_evaluated() || is_default_stream(stream) || !context) return 0;
   return limits_slot(context.device().native());
 }
 struct stream_access;
 
-/// Does `work()`, which returns a `result`, so that a call may name `stream`: on one of the default
-/// streams its context has to be current; on any other stream that does not matter. Where there is
-/// a `function`, an empty stream is refused in its name.
+/// Calls `work()`, which returns a `result`, so that a driver call in it may name `stream`: for a
+/// default stream its context is made current. If `function` is not null, an empty stream is an
+/// error in its name.
 template <class Work>
-[[gnu::always_inline]] inline auto on_stream(const stream_ref& stream, source_location where,
-                                             Work work, const char* function = nullptr) noexcept
-    -> decltype(work());
+inline auto on_stream(const stream_ref& stream, source_location where, Work work,
+                      const char* function = nullptr) noexcept -> decltype(work());
 
 }  // namespace detail
 
-/// What `stream` and `stream_ref` can both do.
+/// The operations that `stream` and `stream_ref` share.
 /// **Threads**: any thread may call any member, also at the same time as another.
 /// **Errors**: `errc::empty_handle`, and those of the driver call named in parentheses.
 /// **Capture**: on a stream that is being captured, only `priority` is allowed.
@@ -73,27 +70,25 @@ template <class Self> class stream_operations {
  public:
   /// Blocks until the work queued so far has finished. (cuStreamSynchronize)
   /// **Errors**: also those of earlier asynchronous work of the context.
-  [[gnu::always_inline]] result<> synchronize(
-      source_location where = source_location::current()) const noexcept {
+  result<> synchronize(source_location where = source_location::current()) const noexcept {
     return on<&driver::entry_points::stream_synchronize>("gpu::stream::synchronize", where);
   }
 
-  /// Whether the work queued so far has finished; never blocks. (cuStreamQuery)
-  /// **Errors**: as `synchronize`; work that still runs is `false`, not an error.
-  [[gnu::always_inline]] result<bool> is_done(
-      source_location where = source_location::current()) const noexcept {
+  /// Returns whether the work queued so far has finished; never blocks. (cuStreamQuery)
+  /// **Errors**: as `synchronize`; if the work still runs, the result is `false`, not an error.
+  result<bool> is_done(source_location where = source_location::current()) const noexcept {
     const Self& stream = self();
     const CUstream native = stream.native();
     return detail::on_stream(
         stream, where,
-        [=]() __attribute__((always_inline)) {
+        [=] {
           return driver::query<&driver::entry_points::stream_query>(CUDA_ERROR_NOT_READY, where,
                                                                     native);
         },
         "gpu::stream::is_done");
   }
 
-  /// The priority in force; lower is more urgent. (cuStreamGetPriority)
+  /// Returns the priority in force; lower is more urgent. (cuStreamGetPriority)
   result<int> priority(source_location where = source_location::current()) const noexcept {
     return get<int, &driver::entry_points::stream_get_priority>("gpu::stream::priority", where);
   }
@@ -105,7 +100,7 @@ template <class Self> class stream_operations {
     return static_cast<stream_kind>(flags);
   }
 
-  /// A number that no other stream of the process has or had. (cuStreamGetId)
+  /// Returns a number that no other stream of the process has or had. (cuStreamGetId)
   result<unsigned long long> id(source_location where = source_location::current()) const noexcept {
     return get<unsigned long long, &driver::entry_points::stream_get_id>("gpu::stream::id", where);
   }
@@ -116,7 +111,7 @@ template <class Self> class stream_operations {
 
   const Self& self() const noexcept { return static_cast<const Self&>(*this); }
 
-  /// What a driver function of the form `f(CUstream, T* answer)` answers.
+  /// Returns what a driver function of the form `f(CUstream, T* answer)` stores.
   template <class T, auto Member>
   result<T> get(const char* function, source_location where) const noexcept {
     T answer{};
@@ -124,32 +119,29 @@ template <class Self> class stream_operations {
     return answer;
   }
   template <auto Member, class... Arguments>
-  [[gnu::always_inline]] result<> on(const char* function, source_location where,
-                                     Arguments... arguments) const noexcept {
+  result<> on(const char* function, source_location where, Arguments... arguments) const noexcept {
     const Self& stream = self();
     const CUstream native = stream.native();
     return detail::on_stream(
-        stream, where,
-        [=]() __attribute__((always_inline)) {
-          return driver::call<Member>(where, native, arguments...);
-        },
-        function);
+        stream, where, [=] { return driver::call<Member>(where, native, arguments...); }, function);
   }
 };
 
-/// Names a stream that something else keeps alive; copy it freely. Default constructed it is empty.
+/// Refers to a stream that another object keeps alive. Copies are cheap; a default-constructed ref
+/// is empty.
 class stream_ref : public stream_operations<stream_ref> {
  public:
   constexpr stream_ref() noexcept = default;
 
-  /// A stream made elsewhere, such as a `cudaStream_t`, which lives in the primary context.
+  /// Refers to a stream that was made elsewhere, such as a `cudaStream_t`, which belongs to the
+  /// primary context.
   static constexpr stream_ref from_native(CUstream native, context_ref context) noexcept {
     return stream_ref{native, context};
   }
 
-  /// The legacy default stream of a context: what the CUDA runtime uses unless told otherwise.
-  /// Work on it and on blocking streams waits for each other. **Capture**: not affected.
-  /// (cuDevicePrimaryCtxRetain, where a device is given)
+  /// Returns the legacy default stream of a context, which the CUDA runtime uses by default. Work
+  /// on it and on blocking streams waits for each other. **Capture**: not affected.
+  /// (cuDevicePrimaryCtxRetain, if a device is given)
   static stream_ref legacy_default(context_ref context) noexcept {
     return stream_ref{reinterpret_cast<CUstream>(std::uintptr_t{1}), context};
   }
@@ -158,8 +150,8 @@ class stream_ref : public stream_operations<stream_ref> {
     return stream_ref::legacy_default(GPU_TRY(gpu::context::primary(on, where)));
   }
 
-  /// The default stream that each thread has of its own in a context. **Capture**: not affected.
-  /// (cuDevicePrimaryCtxRetain, where a device is given)
+  /// Returns the default stream that the calling thread has in a context. **Capture**: not
+  /// affected. (cuDevicePrimaryCtxRetain, if a device is given)
   static stream_ref per_thread_default(context_ref context) noexcept {
     return stream_ref{reinterpret_cast<CUstream>(std::uintptr_t{2}), context};
   }
@@ -193,46 +185,43 @@ struct stream_access {
   static std::size_t limits_slot(const stream_ref& stream) noexcept { return stream.limits_slot_; }
 };
 
-[[gnu::always_inline]] inline result<> require(const stream_ref& stream, const char* function,
-                                               source_location where) noexcept {
-  if (!stream) [[unlikely]]
-    return refuse_empty_handle(function, "stream", where);
+inline result<> require(const stream_ref& stream, const char* function,
+                        source_location where) noexcept {
+  if (!stream) return refuse_empty_handle(function, "stream", where);
   return {};
 }
 
-/// Whether a call may name the stream as it is. (Of streams of far devices it is not known here.)
-[[gnu::always_inline]] inline bool is_fast_path(const stream_ref& stream) noexcept {
+/// Returns whether a driver call may name the stream as it is. (False for streams of devices
+/// without a slot.)
+inline bool is_fast_path(const stream_ref& stream) noexcept {
   return stream_access::limits_slot(stream) != 0;
 }
 
-/// To be passed on where a stream is unusual, so that the original can stay in registers. Made
-/// anew, or GCC takes the original for a vector.
-[[gnu::always_inline]] inline stream_ref copy_of(const stream_ref& stream) noexcept {
+/// Copies a stream for a function that is not inlined, so that the original can stay in registers.
+/// The copy is made of its parts, since GCC would move the original to a vector register.
+inline stream_ref copy_of(const stream_ref& stream) noexcept {
   return stream_ref::from_native(stream.native(), stream.context());
 }
 
-/// Apart, so that the path of other streams is short.
-template <class Stream, class Work>
-[[gnu::cold, gnu::noinline]] auto on_checked_stream(const Stream& stream, source_location where,
-                                                    Work& work, const char* function) noexcept
-    -> decltype(work()) {
+/// Handles default streams, in a function of its own so that the path of other streams is short.
+template <class Work>
+auto on_checked_stream(const stream_ref& stream, source_location where, Work& work,
+                       const char* function) noexcept -> decltype(work()) {
   if (function != nullptr) GPU_TRY(require(stream, function, where));
   if (!is_default_stream(stream.native())) return work();
   return driver::in_context(stream.context().native(), where, [&] { return work(); });
 }
 
 template <class Work>
-[[gnu::always_inline]] inline auto on_stream(const stream_ref& stream, source_location where,
-                                             Work work, const char* function) noexcept
-    -> decltype(work()) {
-  if (is_fast_path(stream)) [[likely]]
-    return work();
+inline auto on_stream(const stream_ref& stream, source_location where, Work work,
+                      const char* function) noexcept -> decltype(work()) {
+  if (is_fast_path(stream)) return work();
   Work copy = work;  // so that the originals can stay in registers
   return on_checked_stream(copy_of(stream), where, copy, function);
 }
 
 struct destroy_stream {
-  template <class Stream> void operator()(const Stream& stream) const noexcept {
+  void operator()(const stream_ref& stream) const noexcept {
     driver::destroy<&driver::entry_points::stream_destroy>(stream.native());
   }
 };
@@ -243,6 +232,9 @@ struct destroy_stream {
 /// **Ordering**: the destructor does not wait; work already queued still runs to its end.
 class stream : public stream_operations<stream> {
  public:
+  /// Creates an empty object, to be assigned to.
+  stream() noexcept = default;
+
   /// Creates a stream in a context, or in the primary context of a device. Allowed while another
   /// stream is being captured.
   /// **Errors**: `errc::invalid_argument` for a value that is not a valid kind.
@@ -271,7 +263,7 @@ class stream : public stream_operations<stream> {
   operator stream_ref() const&& = delete;  // a name must not outlive its owner
 
  private:
-  template <class Ref> explicit stream(const Ref& owned) noexcept : handle_{owned} {}
+  explicit stream(const stream_ref& owned) noexcept : handle_{owned} {}
 
   unique_handle<stream_ref, detail::destroy_stream> handle_;
 };

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `stream_attribute`: what can be asked and set about a stream, each with the type of its value.
+/// `stream_attribute`: the attributes of a stream, each with the type of its value.
 
 #include <gpu/driver/detail/device_refusals.hpp>
 #include <gpu/driver/stream.hpp>
@@ -17,14 +17,14 @@ enum class stream_attribute : int {
   memory_sync_domain = CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
 };
 
-/// How the L2 cache treats an access.
+/// The treatment of an access by the L2 cache.
 enum class access_property : int {
   normal = CU_ACCESS_PROPERTY_NORMAL,
   streaming = CU_ACCESS_PROPERTY_STREAMING,    ///< used once, and the first to be evicted
   persisting = CU_ACCESS_PROPERTY_PERSISTING,  ///< used again, and the last to be evicted
 };
 
-/// How a thread waits for a stream.
+/// The way in which a thread waits for a stream.
 enum class synchronization_policy : int {
   automatic = CU_SYNC_POLICY_AUTO,
   spin = CU_SYNC_POLICY_SPIN,
@@ -41,62 +41,48 @@ enum class memory_sync_domain : int {
 /// Returns the attribute's name, such as "priority"; null for any other value.
 constexpr const char* name_of(stream_attribute attribute) noexcept {
   switch (attribute) {
-    case stream_attribute::access_policy_window:
-      return "access_policy_window";
-    case stream_attribute::synchronization_policy:
-      return "synchronization_policy";
-    case stream_attribute::priority:
-      return "priority";
-    case stream_attribute::memory_sync_domain_map:
-      return "memory_sync_domain_map";
-    case stream_attribute::memory_sync_domain:
-      return "memory_sync_domain";
+    case stream_attribute::access_policy_window: return "access_policy_window";
+    case stream_attribute::synchronization_policy: return "synchronization_policy";
+    case stream_attribute::priority: return "priority";
+    case stream_attribute::memory_sync_domain_map: return "memory_sync_domain_map";
+    case stream_attribute::memory_sync_domain: return "memory_sync_domain";
   }
   return nullptr;
 }
 
 constexpr const char* name_of(access_property property) noexcept {
   switch (property) {
-    case access_property::normal:
-      return "normal";
-    case access_property::streaming:
-      return "streaming";
-    case access_property::persisting:
-      return "persisting";
+    case access_property::normal: return "normal";
+    case access_property::streaming: return "streaming";
+    case access_property::persisting: return "persisting";
   }
   return nullptr;
 }
 
 constexpr const char* name_of(synchronization_policy policy) noexcept {
   switch (policy) {
-    case synchronization_policy::automatic:
-      return "automatic";
-    case synchronization_policy::spin:
-      return "spin";
-    case synchronization_policy::yield:
-      return "yield";
-    case synchronization_policy::blocking_sync:
-      return "blocking_sync";
+    case synchronization_policy::automatic: return "automatic";
+    case synchronization_policy::spin: return "spin";
+    case synchronization_policy::yield: return "yield";
+    case synchronization_policy::blocking_sync: return "blocking_sync";
   }
   return nullptr;
 }
 
 constexpr const char* name_of(memory_sync_domain domain) noexcept {
   switch (domain) {
-    case memory_sync_domain::default_:
-      return "default";
-    case memory_sync_domain::remote:
-      return "remote";
+    case memory_sync_domain::default_: return "default";
+    case memory_sync_domain::remote: return "remote";
   }
   return nullptr;
 }
 
-/// Which accesses of a stream's kernels the L2 cache treats specially:
+/// The range of addresses that the L2 cache treats specially for a stream's kernels:
 ///
 ///     gpu::access_policy_window{.base = span.native(), .bytes = span.size_bytes(),
 ///                               .hit = gpu::access_property::persisting}
 ///
-/// No bytes: none. `base` and `bytes` are rounded as the device likes.
+/// With 0 bytes the range is empty. The device may round `base` and `bytes`.
 struct access_policy_window {
   CUdeviceptr base = 0;
   std::size_t bytes = 0;  ///< at most the device's `max_access_policy_window_size`
@@ -111,7 +97,7 @@ struct access_policy_window {
   }
 };
 
-/// The hardware's domains that the two of `memory_sync_domain` stand for; below the device's
+/// The hardware domain of each enumerator of `memory_sync_domain`, less than the device's
 /// `mem_sync_domain_count`.
 struct memory_sync_domain_map {
   unsigned char default_ = 0;
@@ -124,8 +110,8 @@ struct memory_sync_domain_map {
 
 namespace detail {
 
-/// An attribute's type, how it is read from and written to the driver's union, and what refuses
-/// values that it cannot have.
+/// Traits of an attribute: its type, how it is read from and written to the driver's union, and a
+/// check that rejects values which it cannot have.
 template <stream_attribute> struct stream_attribute_value;
 
 template <> struct stream_attribute_value<stream_attribute::access_policy_window> {
@@ -165,7 +151,7 @@ template <> struct stream_attribute_value<stream_attribute::access_policy_window
 
 template <> struct stream_attribute_value<stream_attribute::synchronization_policy> {
   using type = synchronization_policy;
-  /// A stream that was never given a policy reports a value that is not an enumerator.
+  /// A stream without a policy reports a value that is not an enumerator.
   static type read(const CUstreamAttrValue& from) noexcept {
     int value = 0;
     __builtin_memcpy(&value, &from, sizeof value);
@@ -210,7 +196,7 @@ template <> struct stream_attribute_value<stream_attribute::memory_sync_domain> 
   }
 };
 
-/// Asks the traits of an attribute whether it can have a value; most can have any.
+/// Rejects a value that the attribute cannot have, if its traits have such a check.
 template <class Traits>
 result<> require_value(const typename Traits::type& value, const char* function,
                        source_location where) noexcept {
@@ -225,7 +211,7 @@ result<> require_value(const typename Traits::type& value, const char* function,
 template <stream_attribute Attribute>
 using stream_attribute_t = typename detail::stream_attribute_value<Attribute>::type;
 
-/// One attribute of a stream, in its own type:
+/// Returns an attribute of a stream in its own type:
 ///
 ///     const int urgency = GPU_TRY(gpu::attribute<gpu::stream_attribute::priority>(stream));
 ///
@@ -243,9 +229,9 @@ result<stream_attribute_t<Attribute>> attribute(
   return detail::stream_attribute_value<Attribute>::read(value);
 }
 
-/// Sets one attribute for what is queued on the stream from now on.
+/// Sets an attribute for work that is queued on the stream from now on.
 /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a value that no stream can have;
-/// the driver's CUDA_ERROR_INVALID_VALUE, with both, for a value beyond what the device allows.
+/// the driver's CUDA_ERROR_INVALID_VALUE, with value and limit, for more than the device allows.
 /// **Capture**: allowed. **Threads**: any. (cuStreamSetAttribute)
 template <stream_attribute Attribute>
 result<> set_attribute(stream_ref of, const stream_attribute_t<Attribute>& value,
@@ -260,16 +246,15 @@ result<> set_attribute(stream_ref of, const stream_attribute_t<Attribute>& value
         where, of.native(), static_cast<CUstreamAttrID>(Attribute),
         static_cast<const CUstreamAttrValue*>(&native));
   });
-  if (done.has_value()) [[likely]]
-    return done;
+  if (done.has_value()) return done;
   return detail::fail(detail::explain_excess(detail::move(done).error(),
                                              static_cast<CUlaunchAttributeID>(Attribute), native,
                                              of.device()));
 }
 
-/// Gives `to` the attributes of `from`, the priority among them.
-/// **Errors**: `errc::empty_handle`; `errc::wrong_context` where the two belong to different
-/// contexts. **Capture**: allowed. **Threads**: any. (cuStreamCopyAttributes)
+/// Copies the attributes of `from` to `to`, including the priority.
+/// **Errors**: `errc::empty_handle`; `errc::wrong_context` if the two belong to different contexts.
+/// **Capture**: allowed. **Threads**: any. (cuStreamCopyAttributes)
 inline result<> copy_attributes(stream_ref from, stream_ref to,
                                 source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(from, "gpu::copy_attributes", where));

@@ -17,12 +17,9 @@ enum class conditional_kind : int {
 /// Returns the kind's name, such as "while", or null for a value that is not an enumerator.
 constexpr const char* name_of(conditional_kind kind) noexcept {
   switch (kind) {
-    case conditional_kind::if_:
-      return "if";
-    case conditional_kind::while_:
-      return "while";
-    case conditional_kind::switch_:
-      return "switch";
+    case conditional_kind::if_: return "if";
+    case conditional_kind::while_: return "while";
+    case conditional_kind::switch_: return "switch";
   }
   return nullptr;
 }

@@ -8,9 +8,9 @@
 
 namespace gpu::inline v0 {
 
-/// How much of a node has to be done before a node that depends on it begins. All but `full` are
-/// for two kernels: the second one calls `cudaGridDependencySynchronize()` before it reads what the
-/// first one writes.
+/// The part of a node that has to be done before a node that depends on it begins. All but `full`
+/// are for two kernels: the second one calls `cudaGridDependencySynchronize()` before it reads what
+/// the first one writes.
 enum class graph_dependency : int {
   full = CU_GRAPH_KERNEL_NODE_PORT_DEFAULT,  ///< the first node is complete
   /// All blocks of the first kernel have called `cudaTriggerProgrammaticLaunchCompletion()`, or

@@ -16,6 +16,9 @@ namespace gpu::inline v0 {
 /// of any device.
 class graph : public graph_operations<graph> {
  public:
+  /// Creates an empty object, to be assigned to.
+  graph() noexcept = default;
+
   /// Creates an empty graph for work in a context, or in the primary context of a device.
   /// **Errors**: `errc::out_of_host_memory`, the driver's. (cuGraphCreate)
   static result<graph> create(context_or_device on,

@@ -62,6 +62,9 @@ inline result<> require_no_attributes(const node_parameters& parameters,
 /// call named in parentheses, and `errc::out_of_host_memory`.
 class graph_exec {
  public:
+  /// Creates an empty object, to be assigned to.
+  graph_exec() noexcept = default;
+
   /// Creates an executable graph from the current state of a graph, which can be changed or
   /// destroyed afterwards, as can its modules and events. Queries each node of a graph that the
   /// library did not create, to find them.

@@ -21,14 +21,10 @@ enum class graph_memory_attribute : int {
 /// Returns the name, such as "used_mem_high", or null for a value that is not an enumerator.
 constexpr const char* name_of(graph_memory_attribute attribute) noexcept {
   switch (attribute) {
-    case graph_memory_attribute::used_mem_current:
-      return "used_mem_current";
-    case graph_memory_attribute::used_mem_high:
-      return "used_mem_high";
-    case graph_memory_attribute::reserved_mem_current:
-      return "reserved_mem_current";
-    case graph_memory_attribute::reserved_mem_high:
-      return "reserved_mem_high";
+    case graph_memory_attribute::used_mem_current: return "used_mem_current";
+    case graph_memory_attribute::used_mem_high: return "used_mem_high";
+    case graph_memory_attribute::reserved_mem_current: return "reserved_mem_current";
+    case graph_memory_attribute::reserved_mem_high: return "reserved_mem_high";
   }
   return nullptr;
 }

@@ -76,7 +76,7 @@ template <class Self> class graph_operations {
                                                                where, &data);
   }
   /// Removes the edge from `first` to `second`. **Errors**: also CUDA_ERROR_INVALID_VALUE, with the
-  /// reason, if there is no such edge. (cuGraphRemoveDependencies)
+  /// reason, if the graph has no such edge. (cuGraphRemoveDependencies)
   result<> disconnect(graph_node first, graph_node second,
                       source_location where = source_location::current()) const noexcept {
     return edge<&driver::entry_points::graph_remove_dependencies>("gpu::graph::disconnect", first,
@@ -103,7 +103,8 @@ template <class Self> class graph_operations {
   }
   /// Returns the node of this graph that is the copy of `original`, a node of the graph that this
   /// one was cloned from.
-  /// **Errors**: also CUDA_ERROR_INVALID_VALUE if there is no such node. (cuGraphNodeFindInClone)
+  /// **Errors**: also CUDA_ERROR_INVALID_VALUE if the clone has no such node.
+  /// (cuGraphNodeFindInClone)
   result<graph_node> find_clone_of(
       graph_node original, source_location where = source_location::current()) const noexcept {
     CUgraphNode found = nullptr;

@@ -11,7 +11,8 @@ namespace gpu::inline v0 {
 
 /// Calls `function()` at each launch, in a thread of the driver. The graph keeps the callable
 /// alive. An exception that it throws, and the error of a `result` that it returns, go to the error
-/// reporter. Neither the callable nor its destructor may call CUDA.
+/// reporter. Neither the callable nor its destructor may call CUDA; one whose destructor may throw
+/// does not compile.
 /// **Errors**: `errc::out_of_host_memory`.
 template <class Function> class host_node {
   static_assert(

@@ -81,7 +81,7 @@ class [[nodiscard]] stream_capture {
   stream_ref stream() const noexcept { return state_.get().stream; }
 
   /// Ends the capture and returns the new graph, or an empty one if the capture added to an
-  /// existing graph. The stream is no longer captured afterwards, even if the call fails.
+  /// existing graph. Capture of the stream ends, even if the call fails.
   /// **Errors**: `errc::empty_handle` if the capture was ended already or moved from; the driver's,
   /// such as CUDA_ERROR_STREAM_CAPTURE_INVALIDATED if a call during the capture invalidated it,
   /// CUDA_ERROR_STREAM_CAPTURE_UNJOINED and CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
@@ -220,7 +220,8 @@ inline result<capture_info> capture_of(
 
 namespace detail {
 
-/// Says which dependency of a capture is not a node of its graph, or that there is no capture.
+/// Says which dependency of a capture is not a node of its graph, or that nothing is being
+/// captured.
 inline cuda_error explain_capture_dependencies(cuda_error error, const stream_ref& stream,
                                                const dependencies& nodes) noexcept {
   if (!is_invalid_value(error) && !is_driver_error(error, CUDA_ERROR_ILLEGAL_STATE)) return error;

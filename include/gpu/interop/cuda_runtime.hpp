@@ -23,19 +23,14 @@ namespace detail {
 constexpr errc runtime_errc(int code) noexcept {
   switch (code) {
     case cudaErrorInvalidConfiguration:
-    case cudaErrorMissingConfiguration:
-      return errc::invalid_launch;
+    case cudaErrorMissingConfiguration: return errc::invalid_launch;
     case cudaErrorInvalidSymbol:
-    case cudaErrorInvalidDeviceFunction:
-      return errc::unknown_name;
-    case cudaErrorInsufficientDriver:
-      return errc::driver_too_old;
+    case cudaErrorInvalidDeviceFunction: return errc::unknown_name;
+    case cudaErrorInsufficientDriver: return errc::driver_too_old;
     case cudaErrorNotYetImplemented:
     case cudaErrorSoftwareValidityNotEstablished:
-    case cudaErrorStartupFailure:
-      return errc::not_supported;
-    default:
-      return errc::invalid_argument;
+    case cudaErrorStartupFailure: return errc::not_supported;
+    default: return errc::invalid_argument;
   }
 }
 

@@ -31,41 +31,27 @@ class error_category : public std::error_category {
   std::error_condition default_error_condition(int code) const noexcept override {
     if (domain_ == error_domain::driver) {
       switch (code) {
-        case 1:
-          return std::errc::invalid_argument;
-        case 2:
-          return std::errc::not_enough_memory;
+        case 1: return std::errc::invalid_argument;
+        case 2: return std::errc::not_enough_memory;
         case 100:
-        case 101:
-          return std::errc::no_such_device;
-        case 301:
-          return std::errc::no_such_file_or_directory;
-        case 600:
-          return std::errc::resource_unavailable_try_again;
-        case 800:
-          return std::errc::operation_not_permitted;
-        case 801:
-          return std::errc::not_supported;
-        default:
-          break;
+        case 101: return std::errc::no_such_device;
+        case 301: return std::errc::no_such_file_or_directory;
+        case 600: return std::errc::resource_unavailable_try_again;
+        case 800: return std::errc::operation_not_permitted;
+        case 801: return std::errc::not_supported;
+        default: break;
       }
     }
     if (domain_ == error_domain::nvrtc && code == 1) return std::errc::not_enough_memory;
     if (domain_ == error_domain::gpu) {
       switch (static_cast<errc>(code)) {
         case errc::invalid_argument:
-        case errc::size_mismatch:
-          return std::errc::invalid_argument;
-        case errc::index_out_of_range:
-          return std::errc::result_out_of_range;
-        case errc::size_overflow:
-          return std::errc::value_too_large;
-        case errc::out_of_host_memory:
-          return std::errc::not_enough_memory;
-        case errc::not_supported:
-          return std::errc::not_supported;
-        default:
-          break;
+        case errc::size_mismatch: return std::errc::invalid_argument;
+        case errc::index_out_of_range: return std::errc::result_out_of_range;
+        case errc::size_overflow: return std::errc::value_too_large;
+        case errc::out_of_host_memory: return std::errc::not_enough_memory;
+        case errc::not_supported: return std::errc::not_supported;
+        default: break;
       }
     }
     return std::error_condition(code, *this);

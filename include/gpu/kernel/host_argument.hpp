@@ -28,6 +28,13 @@ inline constexpr bool is_host_argument_type<host_argument<T, Way>> = true;
 template <class A>
 concept is_host_argument = is_host_argument_type<remove_cvref_t<A>>;
 
+/// The element of the memory that the kernel gets: `const` for `in`, where changes would be lost.
+template <class A> struct passed_element {};
+template <class T, transfer Way> struct passed_element<host_argument<T, Way>> {
+  using type = conditional_t<Way == transfer::in, const T, T>;
+};
+template <class A> using passed_element_t = typename passed_element<A>::type;
+
 template <class Range>
 concept writable_host_range =
     host_range<Range> && !is_const<host_element_t<remove_reference_t<Range>>>;
@@ -44,8 +51,8 @@ template <transfer Way, class Range> constexpr auto host_argument_of(Range& rang
 
 }  // namespace detail
 
-/// Passes a copy of `range` in device memory to a kernel, as a `device_span` or a pointer. What the
-/// kernel writes there is discarded.
+/// Passes a copy of `range` in device memory to a kernel, as a `device_span` or a pointer to
+/// `const` elements: the kernel reads them.
 ///
 ///     GPU_TRY(gpu::launch(stream, config, saxpy, 2.0f, gpu::in(x), gpu::inout(y), n));
 ///
@@ -119,8 +126,9 @@ template <is_host_argument A> struct staged_argument<A> {
     return {};
   }
 
-  device_span<element> argument() noexcept {
-    return device_span<element>::from_native(memory.get().address, passed.size);
+  device_span<passed_element_t<remove_cvref_t<A>>> argument() noexcept {
+    return device_span<passed_element_t<remove_cvref_t<A>>>::from_native(memory.get().address,
+                                                                         passed.size);
   }
 };
 
@@ -155,7 +163,7 @@ result<> launch_staged(const stream_ref& stream, source_location where, const ch
   GPU_TRY(require_no_capture(stream, where));
   result<> done;
   const auto unless_failed = [&](auto&& step) {
-    if (done.has_value()) done = step();
+    if (done.has_value()) step().swap(done);  // nvcc warns of an assignment
   };
   (unless_failed([&] { return staged.copy_to_device(stream, where); }), ...);
   unless_failed([&] { return launch(staged.argument()...); });

@@ -4,7 +4,7 @@
 
 #include <gpu/core/text.hpp>
 
-#include <cuda.h>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 #include <cstdint>
 #include <new>
@@ -55,76 +55,41 @@ enum class jit_target : std::uint32_t {
 /// Returns the target's name, such as "compute_121f", or null for a value that is not valid.
 constexpr const char* name_of(jit_target target) noexcept {
   switch (target) {
-    case jit_target::of_context:
-      return "of_context";
-    case jit_target::compute_30:
-      return "compute_30";
-    case jit_target::compute_32:
-      return "compute_32";
-    case jit_target::compute_35:
-      return "compute_35";
-    case jit_target::compute_37:
-      return "compute_37";
-    case jit_target::compute_50:
-      return "compute_50";
-    case jit_target::compute_52:
-      return "compute_52";
-    case jit_target::compute_53:
-      return "compute_53";
-    case jit_target::compute_60:
-      return "compute_60";
-    case jit_target::compute_61:
-      return "compute_61";
-    case jit_target::compute_62:
-      return "compute_62";
-    case jit_target::compute_70:
-      return "compute_70";
-    case jit_target::compute_72:
-      return "compute_72";
-    case jit_target::compute_75:
-      return "compute_75";
-    case jit_target::compute_80:
-      return "compute_80";
-    case jit_target::compute_86:
-      return "compute_86";
-    case jit_target::compute_87:
-      return "compute_87";
-    case jit_target::compute_89:
-      return "compute_89";
-    case jit_target::compute_90:
-      return "compute_90";
-    case jit_target::compute_100:
-      return "compute_100";
-    case jit_target::compute_103:
-      return "compute_103";
-    case jit_target::compute_110:
-      return "compute_110";
-    case jit_target::compute_120:
-      return "compute_120";
-    case jit_target::compute_121:
-      return "compute_121";
-    case jit_target::compute_90a:
-      return "compute_90a";
-    case jit_target::compute_100a:
-      return "compute_100a";
-    case jit_target::compute_103a:
-      return "compute_103a";
-    case jit_target::compute_110a:
-      return "compute_110a";
-    case jit_target::compute_120a:
-      return "compute_120a";
-    case jit_target::compute_121a:
-      return "compute_121a";
-    case jit_target::compute_100f:
-      return "compute_100f";
-    case jit_target::compute_103f:
-      return "compute_103f";
-    case jit_target::compute_110f:
-      return "compute_110f";
-    case jit_target::compute_120f:
-      return "compute_120f";
-    case jit_target::compute_121f:
-      return "compute_121f";
+    case jit_target::of_context: return "of_context";
+    case jit_target::compute_30: return "compute_30";
+    case jit_target::compute_32: return "compute_32";
+    case jit_target::compute_35: return "compute_35";
+    case jit_target::compute_37: return "compute_37";
+    case jit_target::compute_50: return "compute_50";
+    case jit_target::compute_52: return "compute_52";
+    case jit_target::compute_53: return "compute_53";
+    case jit_target::compute_60: return "compute_60";
+    case jit_target::compute_61: return "compute_61";
+    case jit_target::compute_62: return "compute_62";
+    case jit_target::compute_70: return "compute_70";
+    case jit_target::compute_72: return "compute_72";
+    case jit_target::compute_75: return "compute_75";
+    case jit_target::compute_80: return "compute_80";
+    case jit_target::compute_86: return "compute_86";
+    case jit_target::compute_87: return "compute_87";
+    case jit_target::compute_89: return "compute_89";
+    case jit_target::compute_90: return "compute_90";
+    case jit_target::compute_100: return "compute_100";
+    case jit_target::compute_103: return "compute_103";
+    case jit_target::compute_110: return "compute_110";
+    case jit_target::compute_120: return "compute_120";
+    case jit_target::compute_121: return "compute_121";
+    case jit_target::compute_90a: return "compute_90a";
+    case jit_target::compute_100a: return "compute_100a";
+    case jit_target::compute_103a: return "compute_103a";
+    case jit_target::compute_110a: return "compute_110a";
+    case jit_target::compute_120a: return "compute_120a";
+    case jit_target::compute_121a: return "compute_121a";
+    case jit_target::compute_100f: return "compute_100f";
+    case jit_target::compute_103f: return "compute_103f";
+    case jit_target::compute_110f: return "compute_110f";
+    case jit_target::compute_120f: return "compute_120f";
+    case jit_target::compute_121f: return "compute_121f";
   }
   return nullptr;
 }
@@ -138,10 +103,8 @@ enum class jit_fallback : std::uint32_t {
 /// Returns the fallback's name, such as "prefer_binary", or null for a value that is not valid.
 constexpr const char* name_of(jit_fallback fallback) noexcept {
   switch (fallback) {
-    case jit_fallback::prefer_ptx:
-      return "prefer_ptx";
-    case jit_fallback::prefer_binary:
-      return "prefer_binary";
+    case jit_fallback::prefer_ptx: return "prefer_ptx";
+    case jit_fallback::prefer_binary: return "prefer_binary";
   }
   return nullptr;
 }
@@ -156,12 +119,9 @@ enum class jit_cache_mode : std::uint32_t {
 /// Returns the mode's name, such as "l1", or null for a value that is not valid.
 constexpr const char* name_of(jit_cache_mode mode) noexcept {
   switch (mode) {
-    case jit_cache_mode::unspecified:
-      return "unspecified";
-    case jit_cache_mode::l2_only:
-      return "l2_only";
-    case jit_cache_mode::l1:
-      return "l1";
+    case jit_cache_mode::unspecified: return "unspecified";
+    case jit_cache_mode::l2_only: return "l2_only";
+    case jit_cache_mode::l1: return "l1";
   }
   return nullptr;
 }
@@ -215,7 +175,7 @@ struct jit_arguments {
     values[count++] = value;
   }
   void add(CUjit_option name, std::uint64_t value) noexcept {
-    add(name, reinterpret_cast<void*>(static_cast<std::uintptr_t>(value)));
+    add(name, reinterpret_cast<void*>(value));
   }
   /// Returns the value that the driver wrote for an option, or 0.
   std::uint32_t value_of(CUjit_option name) const noexcept {
@@ -274,7 +234,7 @@ struct jit_log {
     if (memory == nullptr) return nullptr;
     auto* made = ::new (static_cast<void*>(memory)) jit_log;
     made->capacity = usable(capacity);
-    const auto size = static_cast<std::uint64_t>(made->capacity - 1);
+    const auto size = made->capacity - 1;
     made->arguments.add(CU_JIT_INFO_LOG_BUFFER, made->info());
     made->arguments.add(CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, size);
     made->arguments.add(CU_JIT_ERROR_LOG_BUFFER, made->errors());

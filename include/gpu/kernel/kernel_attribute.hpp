@@ -17,8 +17,7 @@ enum class kernel_attribute : int {
 constexpr const char* name_of(kernel_attribute attribute) noexcept {
   switch (attribute) {
 #define GPU_KERNEL_ATTRIBUTE(name, ...) \
-  case kernel_attribute::name:          \
-    return #name;
+  case kernel_attribute::name: return #name;
 #include <gpu/kernel/detail/kernel_attribute.inc>
   }
   return nullptr;

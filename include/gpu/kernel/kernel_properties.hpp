@@ -10,7 +10,7 @@
 
 namespace gpu::inline v0 {
 
-/// How the blocks of a cluster are distributed over multiprocessors. Converts to
+/// The distribution of a cluster's blocks over multiprocessors. Converts to
 /// `CUclusterSchedulingPolicy` by cast.
 enum class cluster_scheduling : unsigned char {
   unspecified = CU_CLUSTER_SCHEDULING_POLICY_DEFAULT,
@@ -21,12 +21,9 @@ enum class cluster_scheduling : unsigned char {
 /// Returns the policy's name, such as "load_balancing", or null for a value that is not valid.
 constexpr const char* name_of(cluster_scheduling policy) noexcept {
   switch (policy) {
-    case cluster_scheduling::unspecified:
-      return "unspecified";
-    case cluster_scheduling::spread:
-      return "spread";
-    case cluster_scheduling::load_balancing:
-      return "load_balancing";
+    case cluster_scheduling::unspecified: return "unspecified";
+    case cluster_scheduling::spread: return "spread";
+    case cluster_scheduling::load_balancing: return "load_balancing";
   }
   return nullptr;
 }

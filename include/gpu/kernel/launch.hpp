@@ -46,10 +46,10 @@ result<> check_untyped(kernel_record* kernel, source_location where) noexcept {
   if (__atomic_load_n(&kernel->fitting_arguments, __ATOMIC_RELAXED) == &passed) {
     return {};
   }
-  if (kernel->parameters_known &&
-      !same_sizes(passed.list, passed.count, kernel->parameters, kernel->parameter_count)) {
-    return fail(signature_error(passed_words, kernel->name, kernel->name, passed.list, passed.count,
-                                kernel->parameters, kernel->parameter_count, where));
+  if (kernel->parameters_known && !all_fit(passed.list, passed.count, kernel->parameters,
+                                           kernel->parameter_count, passed_words.with_offsets)) {
+    return fail(signature_error(passed_words, kernel->label, kernel->name, passed.list,
+                                passed.count, kernel->parameters, kernel->parameter_count, where));
   }
   __atomic_store_n(&kernel->fitting_arguments, static_cast<const void*>(&passed), __ATOMIC_RELAXED);
   return {};
@@ -71,11 +71,31 @@ result<> launch_untyped(const stream_ref& stream, const launch_config& config,
 
 /// Gives a clearer compiler error than the conversion that fails.
 template <class A, class P> constexpr bool check_kernel_argument() noexcept {
-  static_assert(kernel_argument_for<A, P>,
+  constexpr bool fits = kernel_argument_for<A, P>;  // without notes on the concept
+  static_assert(fits,
                 "gpu::launch: this argument does not fit the kernel's parameter: it has another "
                 "type, or the conversion could change its value (cast it if that is intended), or "
                 "it is a temporary that would free its memory before the kernel runs");
-  return kernel_argument_for<A, P>;
+  return fits;
+}
+
+/// Returns whether a kernel may write to the elements that it reaches through a parameter.
+template <class P> constexpr bool writes_through() noexcept {
+  if constexpr (reached_element<P>::known) return !is_const<typename reached_element<P>::type>;
+  return false;
+}
+
+/// Refuses `in` for what the kernel may write.
+template <class A, class P> constexpr bool check_in_argument() noexcept {
+  if constexpr (is_host_argument<A>) {
+    constexpr bool kept = !is_const<passed_element_t<remove_cvref_t<A>>> || !writes_through<P>();
+    static_assert(kept,
+                  "gpu::launch: gpu::in is passed for a parameter through which the kernel writes, "
+                  "and what it writes would be lost; pass gpu::inout or gpu::out, or state the "
+                  "parameter as a pointer or span of const elements");
+    return kept;
+  }
+  return true;
 }
 
 }  // namespace detail
@@ -100,8 +120,9 @@ template <class A, class P> constexpr bool check_kernel_argument() noexcept {
 /// cooperative grid that the device cannot hold at once; `errc::empty_handle`, also for a buffer
 /// that was moved from; `errc::wrong_context` for a buffer of another device that the stream's
 /// device cannot reach (spans and pointers do not know their device, and are not checked); the
-/// driver's, with value and limit if an attribute exceeds a limit of the device. A fault of the
-/// kernel is reported by a later call, whose error names this launch and its source line.
+/// reason for which a view is faulty; the driver's, with value and limit if an attribute exceeds a
+/// limit of the device. A fault of the kernel is reported by a later call, whose error names this
+/// launch and its source line.
 /// **Cost**: no allocation and no lock; the first launch on a device reads its limits. A buffer of
 /// another device costs a driver call each time; its span does not.
 /// **Capture**: allowed, except with `in`, `out` and `inout`. (cuLaunchKernel, or cuLaunchKernelEx
@@ -116,9 +137,11 @@ template <class... Parameters, class... Arguments>
   detail::kernel_record* const record = detail::kernel_access::record(kernel);
   if constexpr (sizeof...(Arguments) != sizeof...(Parameters)) {
     return {};
+  } else if constexpr (!(detail::check_in_argument<Arguments, Parameters>() && ...)) {
+    return {};
   } else if constexpr ((detail::is_host_argument<Arguments> || ...)) {
     return detail::launch_with_host_memory(
-        stream.value, stream.where, record->name.c_str(),
+        stream.value, stream.where, record->label.c_str(),
         [&](auto&&... staged) noexcept {
           static_assert((detail::check_kernel_argument<decltype(staged), Parameters>() && ...));
           return detail::launch_typed<Parameters...>(stream.value, config, record, stream.where,
@@ -129,6 +152,23 @@ template <class... Parameters, class... Arguments>
     return detail::launch_typed<Parameters...>(stream.value, config, record, stream.where,
                                                static_cast<Arguments&&>(arguments)...);
   }
+}
+
+/// Does not compile, and says so: a kernel runs on a stream.
+template <class... Parameters, class... Arguments>
+result<> launch(const launch_config&, const kernel<Parameters...>&, Arguments&&...) noexcept {
+  static_assert(detail::always_false<kernel<Parameters...>>,
+                "gpu::launch: the stream is missing; write gpu::launch(stream, {blocks, threads}, "
+                "kernel, ...)");
+  return {};
+}
+template <class Kernel, class... Arguments>
+  requires detail::same<Kernel, untyped_kernel>
+result<> launch(const launch_config&, const Kernel&, Arguments&&...) noexcept {
+  static_assert(detail::always_false<Kernel>,
+                "gpu::launch: the stream is missing; write gpu::launch(stream, {blocks, threads}, "
+                "kernel, ...)");
+  return {};
 }
 
 /// Runs a kernel whose parameters are not stated. Every argument is passed in its own type, so a
@@ -142,7 +182,7 @@ result<> launch(located<stream_ref> stream, const launch_config& config,
   detail::kernel_record* const record = detail::kernel_access::record(kernel);
   if constexpr ((detail::is_host_argument<Arguments> || ...)) {
     return detail::launch_with_host_memory(
-        stream.value, stream.where, record->name.c_str(),
+        stream.value, stream.where, record->label.c_str(),
         [&](auto&&... staged) noexcept {
           return detail::launch_untyped(stream.value, config, record, stream.where,
                                         static_cast<decltype(staged)>(staged)...);

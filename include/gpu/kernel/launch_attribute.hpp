@@ -44,32 +44,20 @@ enum class launch_attribute : int {
 /// Returns the attribute's name, such as "cooperative", or null for a value that is not valid.
 constexpr const char* name_of(launch_attribute attribute) noexcept {
   switch (attribute) {
-    case launch_attribute::access_policy_window:
-      return "access_policy_window";
-    case launch_attribute::cooperative:
-      return "cooperative";
-    case launch_attribute::cluster_scheduling:
-      return "cluster_scheduling";
+    case launch_attribute::access_policy_window: return "access_policy_window";
+    case launch_attribute::cooperative: return "cooperative";
+    case launch_attribute::cluster_scheduling: return "cluster_scheduling";
     case launch_attribute::programmatic_stream_serialization:
       return "programmatic_stream_serialization";
-    case launch_attribute::programmatic_event:
-      return "programmatic_event";
-    case launch_attribute::priority:
-      return "priority";
-    case launch_attribute::memory_sync_domain_map:
-      return "memory_sync_domain_map";
-    case launch_attribute::memory_sync_domain:
-      return "memory_sync_domain";
-    case launch_attribute::preferred_cluster:
-      return "preferred_cluster";
-    case launch_attribute::launch_completion_event:
-      return "launch_completion_event";
-    case launch_attribute::device_updatable_node:
-      return "device_updatable_node";
-    case launch_attribute::shared_carveout:
-      return "shared_carveout";
-    case launch_attribute::nvlink_util_centric_scheduling:
-      return "nvlink_util_centric_scheduling";
+    case launch_attribute::programmatic_event: return "programmatic_event";
+    case launch_attribute::priority: return "priority";
+    case launch_attribute::memory_sync_domain_map: return "memory_sync_domain_map";
+    case launch_attribute::memory_sync_domain: return "memory_sync_domain";
+    case launch_attribute::preferred_cluster: return "preferred_cluster";
+    case launch_attribute::launch_completion_event: return "launch_completion_event";
+    case launch_attribute::device_updatable_node: return "device_updatable_node";
+    case launch_attribute::shared_carveout: return "shared_carveout";
+    case launch_attribute::nvlink_util_centric_scheduling: return "nvlink_util_centric_scheduling";
   }
   return nullptr;
 }
@@ -81,7 +69,8 @@ struct programmatic_event {
   bool trigger_at_block_start = false;
 };
 
-/// Whether kernels can change a node, and its handle for them, which the driver writes.
+/// A node that kernels can change: whether they can, and the handle for them, which the driver
+/// writes.
 struct device_node {
   bool updatable = false;
   CUgraphDeviceNode native = nullptr;

@@ -7,7 +7,7 @@
 
 #include <gpu/core/detail/traits.hpp>
 
-#include <cuda.h>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 #include <cstdint>
 
@@ -84,7 +84,7 @@ inline CUlaunchAttribute cluster_attribute(const dims& cluster) noexcept {
 }  // namespace detail
 
 /// Returns the number of blocks of `block` threads that have a thread for each of `elements`,
-/// rounded up. Returns 1 if there are no elements, so that the launch stays valid (the kernel's own
+/// rounded up. Returns 1 for zero elements, so that the launch stays valid (the kernel's own
 /// bounds check then keeps every thread idle), and the largest `uint32_t`, which `launch` rejects,
 /// if a grid cannot have so many blocks.
 template <class Integer>

@@ -48,26 +48,54 @@ struct variable_location {
   std::size_t bytes = 0;
 };
 
-/// Checks the driver's answer about a variable, whose size has to be a multiple of `element`.
-inline result<> check_variable(const result<>& found, const char* function, const char* kinds,
-                               string_ref name, std::size_t element, const variable_location& at,
-                               source_location where) noexcept {
+/// A look-up of a variable.
+struct variable_request {
+  const char* function;
+  const char* kinds;
+  string_ref name;
+  std::size_t element;  ///< the size of which the variable's is a multiple
+  source_location where;
+};
+
+/// Checks the driver's answer about a variable.
+inline result<> check_variable(const result<>& found, const variable_request& request,
+                               const variable_location& at) noexcept {
   text_builder out;
   if (!found.has_value()) {
-    const cuda_error& error = found.error();
-    if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_NOT_FOUND) {
-      return found;
-    }
-    out << "the module has no " << kinds << " variable \"" << name
-        << "\". Declare it extern \"C\" so that it keeps its name in the source, and use it in a "
-           "kernel, or the compiler removes it.";
-    return fail(refusal(errc::unknown_name, function, out.finish(), where));
+    if (!is_unknown_name(found)) return found;
+    out << "the module has no " << request.kinds << " variable \"" << request.name
+        << "\". Write its namespaces, and use it in a kernel, or the compiler removes it. One that "
+           "is a template, or static in a namespace, or in an unnamed namespace, is found if "
+           ".instance(\"&"
+        << request.name << "\") is added to the program.";
+    return fail(refusal(errc::unknown_name, request.function, out.finish(), request.where));
   }
-  if (at.bytes % element == 0 && at.bytes != 0) return {};
-  out << "variable \"" << name << "\" has " << at.bytes
-      << " bytes, which is not a multiple of the element size of " << element
+  if (at.bytes % request.element == 0 && at.bytes != 0) return {};
+  out << "variable \"" << request.name << "\" has " << at.bytes
+      << " bytes, which is not a multiple of the element size of " << request.element
       << " bytes. Request the type that the variable has in the source.";
-  return fail(refusal(errc::size_mismatch, function, out.finish(), where, element, at.bytes));
+  return fail(refusal(errc::size_mismatch, request.function, out.finish(), request.where,
+                      request.element, at.bytes));
+}
+
+/// Finds a variable by its name in the source, with `get(symbol)`, which asks the driver.
+template <class Get>
+result<> find_variable(const module_state& state, const variable_request& request,
+                       const variable_location& at, Get get) noexcept {
+  const last_error_mark before;
+  text symbol = state.lowered(request.name);
+  result<> found = symbol.lost() ? result<>() : get(symbol.c_str());
+  if (is_unknown_name(found)) {
+    symbol = nested_symbol(request.name);
+    if (!symbol.empty() && !symbol.lost()) {
+      before.restore();
+      get(symbol.c_str()).swap(found);  // nvcc warns of an assignment
+    }
+  }
+  if (symbol.lost()) {
+    return fail(out_of_host_memory_error(request.function, request.name.size(), request.where));
+  }
+  return check_variable(found, request, at);
 }
 
 /// Finds a `__device__` or `__constant__` variable of the module in a context.
@@ -78,11 +106,11 @@ inline result<> find_global(module_state* state, string_ref name, context_or_dev
   if (state == nullptr) return fail(empty_handle_error(function, "module", where));
   GPU_TRY(require_whole_name(function, name, where));
   const context_ref context = GPU_TRY(on.resolve(function, where));
-  const text lowered = state->lowered(name);
-  if (lowered.lost()) return fail(out_of_host_memory_error(function, name.size(), where));
-  const result<> found = driver::call_in<&driver::entry_points::library_get_global>(
-      context.native(), where, &at.address, &at.bytes, state->library, lowered.c_str());
-  return check_variable(found, function, "__device__ or __constant__", name, element, at, where);
+  const variable_request request{function, "__device__ or __constant__", name, element, where};
+  return find_variable(*state, request, at, [&](const char* symbol) {
+    return driver::call_in<&driver::entry_points::library_get_global>(
+        context.native(), where, &at.address, &at.bytes, state->library, symbol);
+  });
 }
 
 /// Finds a `__managed__` variable of the module.
@@ -91,11 +119,11 @@ inline result<> find_managed(module_state* state, string_ref name, std::size_t e
   constexpr const char* function = "gpu::module::managed";
   if (state == nullptr) return fail(empty_handle_error(function, "module", where));
   GPU_TRY(require_whole_name(function, name, where));
-  const text lowered = state->lowered(name);
-  if (lowered.lost()) return fail(out_of_host_memory_error(function, name.size(), where));
-  const result<> found = driver::call_in_any<&driver::entry_points::library_get_managed>(
-      where, &at.address, &at.bytes, state->library, lowered.c_str());
-  return check_variable(found, function, "__managed__", name, element, at, where);
+  const variable_request request{function, "__managed__", name, element, where};
+  return find_variable(*state, request, at, [&](const char* symbol) {
+    return driver::call_in_any<&driver::entry_points::library_get_managed>(
+        where, &at.address, &at.bytes, state->library, symbol);
+  });
 }
 
 }  // namespace detail

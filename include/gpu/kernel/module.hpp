@@ -36,8 +36,8 @@ inline result<> require_kernel(module_state* state, string_ref name, kernel_reco
   constexpr const char* function = "gpu::module::kernel";
   if (state == nullptr) return fail(empty_handle_error(function, "module", where));
   GPU_TRY(require_whole_name(function, name, where));
-  GPU_TRY(find_kernel(*state, state->lowered(name), record, where));
-  if (record == nullptr) return fail(unknown_kernel_error(state->library, name, where));
+  GPU_TRY(find_kernel_of_source(*state, name, record, where));
+  if (record == nullptr) return refuse_unknown_kernel(state->library, name, where);
   return {};
 }
 
@@ -81,7 +81,7 @@ template <class Self> class module_operations {
     return made;
   }
 
-  /// Loads a program from `compile` or `link`: its cubin, or its PTX if there is no cubin or the
+  /// Loads a program from `compile` or `link`: its cubin, or its PTX if it has no cubin or the
   /// driver cannot run it. Instances of templates are looked up by the names that they were
   /// requested with: `"axpy<float>"`.
   template <compiled_code Program>
@@ -119,11 +119,15 @@ template <class Self> class module_operations {
     return load(bytes_ref(image), options, where);
   }
 
-  /// Returns the kernel called `name`, which takes `Parameters`: the parameter types of the
-  /// `__global__` function, in order. Compares their number, offsets and sizes with the module's,
-  /// except on drivers before CUDA 12.4, which do not know them. (cuLibraryGetKernel,
-  /// cuKernelGetParamInfo)
-  /// **Errors**: `errc::unknown_name`, with the names that the module has, nearest first;
+  /// Returns the kernel called `name` in the source: `"saxpy"`, and as much more as it takes to
+  /// distinguish it from others, in C++'s words: `"n::saxpy"`, `"sub<float>"`, `"sub(float*)"`. It
+  /// takes `Parameters`: the parameter types of the `__global__` function, in order. Compares their
+  /// number, offsets and sizes with the module's, and numbers and pointers to numbers by their
+  /// types too, unless the kernel is `extern "C"`. Drivers before CUDA 12.4 know neither parameters
+  /// nor names; there, a kernel that is not `extern "C"` is found by its mangled name or if it was
+  /// requested by `program::instance`. (cuLibraryGetKernel, cuKernelGetParamInfo)
+  /// **Errors**: `errc::unknown_name`, with the names that the module has, nearest first, or those
+  /// that `name` may mean;
   /// `errc::argument_mismatch`, with both lists side by side; `errc::invalid_argument` for a name
   /// with a zero byte; `errc::empty_handle`.
   template <kernel_parameter... Parameters>
@@ -133,8 +137,8 @@ template <class Self> class module_operations {
     GPU_TRY(detail::require_kernel(state(), name, record, where));
     const auto& stated = detail::layout_of<Parameters...>;
     if (record->parameters_known &&
-        !detail::same_layout(stated.list, stated.count, record->parameters,
-                             record->parameter_count)) {
+        !detail::all_fit(stated.list, stated.count, record->parameters, record->parameter_count,
+                         detail::stated_words.with_offsets)) {
       return detail::fail(detail::signature_error(detail::stated_words, name, record->name,
                                                   stated.list, stated.count, record->parameters,
                                                   record->parameter_count, where));
@@ -153,8 +157,7 @@ template <class Self> class module_operations {
     return detail::kernel_parameters<Function>::look_up(*this, name, where);
   }
 
-  /// Returns the kernel called `name` with any parameters; its first launch compares the sizes of
-  /// the arguments with the module's.
+  /// As above, with any parameters; the first launch compares the arguments with the module's.
   result<untyped_kernel> kernel(string_ref name,
                                 source_location where = source_location::current()) const noexcept {
     detail::kernel_record* record = nullptr;
@@ -162,10 +165,11 @@ template <class Self> class module_operations {
     return detail::kernel_access::make<untyped_kernel>(record);
   }
 
-  /// Returns the `__device__` or `__constant__` variable called `name` as `T`s: one for a variable
-  /// of type `T`, several for an array. Each context has its own copy of the variable; a device
-  /// stands for its primary context. The span does not keep the code loaded: the module or one of
-  /// its kernels has to live. (cuLibraryGetGlobal)
+  /// Returns the `__device__` or `__constant__` variable called `name` in the source, with its
+  /// namespaces (`"n::table"`), as `T`s: one for a variable of type `T`, several for an array. Each
+  /// context has its own copy of the variable; a device stands for its primary context. The span
+  /// does not keep the code loaded: the module or one of its kernels has to live.
+  /// (cuLibraryGetGlobal)
   /// **Errors**: `errc::unknown_name`; `errc::size_mismatch` if the size is not a multiple of that
   /// of `T`; `errc::invalid_argument` for a name with a zero byte; `errc::empty_handle`.
   template <class T>

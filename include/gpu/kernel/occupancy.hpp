@@ -24,14 +24,10 @@ enum class occupancy_limit : unsigned char { blocks, warps, registers, shared_me
 /// Returns the limit's name, such as "registers", or null for a value that is not valid.
 constexpr const char* name_of(occupancy_limit limit) noexcept {
   switch (limit) {
-    case occupancy_limit::blocks:
-      return "blocks";
-    case occupancy_limit::warps:
-      return "warps";
-    case occupancy_limit::registers:
-      return "registers";
-    case occupancy_limit::shared_memory:
-      return "shared_memory";
+    case occupancy_limit::blocks: return "blocks";
+    case occupancy_limit::warps: return "warps";
+    case occupancy_limit::registers: return "registers";
+    case occupancy_limit::shared_memory: return "shared_memory";
   }
   return nullptr;
 }

@@ -30,6 +30,9 @@ using host_memory = unique_handle<host_allocation, free_host_memory>;
 template <class T>
 class aligned_buffer : public detail::host_elements<detail::element_owner<T, detail::host_memory>> {
  public:
+  /// Creates an empty object, to be assigned to.
+  aligned_buffer() noexcept = default;
+
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "no constructor or destructor runs: the elements have to be trivially copyable");
 

@@ -27,6 +27,9 @@ namespace gpu::inline v0 {
 /// different streams wait for each other only if the driver has to be asked.
 class caching_allocator {
  public:
+  /// Creates an empty object, to be assigned to.
+  caching_allocator() noexcept = default;
+
   /// Creates an allocator for streams of a context, or of a device's primary context. Allocates no
   /// device memory yet.
   /// **Errors**: `errc::invalid_argument` for a limit below one segment, and for segments that are
@@ -183,8 +186,8 @@ class caching_allocator {
     });
   }
 
-  /// Takes a free block of the stream. Returns null if there is none, or if anything is wrong: then
-  /// `take_checked` finds out what.
+  /// Takes a free block of the stream. Returns null if all are in use, or if anything is wrong:
+  /// then `take_checked` finds out what.
   detail::cached_block* take_fast_path(const stream_ref& stream, std::size_t count,
                                        std::size_t size) noexcept {
     std::size_t bytes = 0;
@@ -239,7 +242,7 @@ class caching_allocator {
 
   static constexpr std::size_t most = detail::most_segment_bytes;
 
-  detail::caching_state* state_;
+  detail::caching_state* state_ = nullptr;
 };
 
 }  // namespace gpu::inline v0

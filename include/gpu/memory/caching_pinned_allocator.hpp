@@ -18,6 +18,9 @@ namespace gpu::inline v0 {
 /// **Threads**: any thread may call any member, and destroy buffers, at the same time.
 class caching_pinned_allocator {
  public:
+  /// Creates an empty object, to be assigned to.
+  caching_pinned_allocator() noexcept = default;
+
   /// Creates an allocator in a context, or in a device's primary context. Allocates no page-locked
   /// memory yet. `options.limit` is in bytes of host memory.
   /// **Errors**: `errc::invalid_argument` for invalid flags, for a limit below one segment, and for
@@ -240,7 +243,7 @@ class caching_pinned_allocator {
     return block;
   }
 
-  detail::pinned_cache* cache_;
+  detail::pinned_cache* cache_ = nullptr;
 };
 
 }  // namespace gpu::inline v0

@@ -39,27 +39,34 @@ template <class Range> copy_end copy_end_of(Range& range) noexcept {
   return end;
 }
 
-/// Checks the types of a copy, with a message for each requirement.
-template <class Source, class Destination> constexpr void check_copy() noexcept {
-  static_assert(host_range<Source> || device_range<Source>,
-                "the source is neither a device range nor a contiguous range in host memory; a "
-                "temporary device_buffer is not one, because its memory is gone before the copy "
+/// Checks the types of a copy, with a message for each requirement. Returns whether all hold.
+template <class Source, class Destination> constexpr bool check_copy() noexcept {
+  constexpr bool from_range = host_range<Source> || device_range<Source>;
+  constexpr bool to_range = host_range<Destination> || device_range<Destination>;
+  static_assert(from_range,
+                "the source is neither a device range nor a contiguous range in host memory (one "
+                "object x is std::span(&x, 1)); a temporary device_buffer is not one, because its "
+                "memory is gone before the copy "
                 "runs");
-  static_assert(host_range<Destination> || device_range<Destination>,
-                "the destination is neither a device range nor a contiguous range in host memory; "
-                "a temporary device_buffer is not one, because its memory is gone before the copy "
+  static_assert(to_range,
+                "the destination is neither a device range nor a contiguous range in host memory "
+                "(one object x is std::span(&x, 1)); a temporary device_buffer is not one, because "
+                "its memory is gone before the copy "
                 "runs");
-  if constexpr ((host_range<Source> || device_range<Source>) &&
-                (host_range<Destination> || device_range<Destination>)) {
+  if constexpr (from_range && to_range) {
     using from = element_t<Source>;
     using to = element_t<Destination>;
-    static_assert(!is_const<to>, "the destination's elements are const");
-    static_assert(same<remove_cv_t<from>, remove_cv_t<to>>,
+    constexpr bool writes = !is_const<to>;
+    constexpr bool equal = same<remove_cv_t<from>, remove_cv_t<to>>;
+    static_assert(writes, "the destination's elements are const");
+    static_assert(equal,
                   "the source's elements are of another type than the destination's: a copy moves "
                   "bytes and converts nothing");
     static_assert(trivially_copyable<to>,
                   "a copy moves bytes, which only trivially copyable elements allow");
+    return writes && equal && trivially_copyable<to>;
   }
+  return false;
 }
 
 }  // namespace detail
@@ -77,14 +84,19 @@ template <class Source, class Destination> constexpr void check_copy() noexcept 
 template <class Source, class Destination>
 result<> copy(stream_ref stream, Source&& source, Destination&& destination,
               source_location where = source_location::current()) noexcept {
-  detail::check_copy<Source, Destination>();
-  static_assert((device_range<Source> || pinned_range<Source>) &&
-                    (device_range<Destination> || pinned_range<Destination>),
+  constexpr bool stays = (device_range<Source> || pinned_range<Source>) &&
+                         (device_range<Destination> || pinned_range<Destination>);
+  constexpr bool valid = detail::check_copy<Source, Destination>();
+  static_assert(stays || !valid,
                 "an asynchronous copy needs page-locked host memory that lives until it runs: use "
                 "a gpu::pinned_vector, not a temporary one, or leave out the stream for a copy "
                 "that blocks");
-  return detail::copy_on(stream, detail::copy_end_of(source), detail::copy_end_of(destination),
-                         sizeof(detail::element_t<Destination>), where);
+  if constexpr (valid && stays) {
+    return detail::copy_on(stream, detail::copy_end_of(source), detail::copy_end_of(destination),
+                           sizeof(detail::element_t<Destination>), where);
+  } else {
+    return {};
+  }
 }
 
 /// Copies all elements of `source` to `destination`, and returns when they have arrived. One of the
@@ -100,11 +112,15 @@ template <class Source, class Destination>
   requires detail::no_stream<Source>
 result<> copy(Source&& source, Destination&& destination,
               source_location where = source_location::current()) noexcept {
-  detail::check_copy<Source, Destination>();
-  static_assert(device_range<Source> || device_range<Destination>,
-                "neither side is on a device: use std::copy");
-  return detail::copy_now(detail::copy_end_of(source), detail::copy_end_of(destination),
-                          sizeof(detail::element_t<Destination>), where);
+  constexpr bool on_device = device_range<Source> || device_range<Destination>;
+  constexpr bool valid = detail::check_copy<Source, Destination>();
+  static_assert(on_device || !valid, "neither side is on a device: use std::copy");
+  if constexpr (valid && on_device) {
+    return detail::copy_now(detail::copy_end_of(source), detail::copy_end_of(destination),
+                            sizeof(detail::element_t<Destination>), where);
+  } else {
+    return {};
+  }
 }
 
 }  // namespace gpu::inline v0

@@ -29,12 +29,9 @@ enum class source_access_order : int {
 /// Returns the enumerator's name, such as "during_call"; null for an unknown value.
 constexpr const char* name_of(source_access_order order) noexcept {
   switch (order) {
-    case source_access_order::stream:
-      return "stream";
-    case source_access_order::during_call:
-      return "during_call";
-    case source_access_order::any:
-      return "any";
+    case source_access_order::stream: return "stream";
+    case source_access_order::during_call: return "during_call";
+    case source_access_order::any: return "any";
   }
   return nullptr;
 }
@@ -254,8 +251,9 @@ struct batch_access {
   static result<> explain_hints(result<> done, const Copy* copies, std::size_t count,
                                 source_location where) noexcept {
     for (std::size_t i = 0; !done.has_value() && i < count; ++i) {
-      done = explain_location(detail::move(done), copies[i].hints_.source, where);
-      done = explain_location(detail::move(done), copies[i].hints_.destination, where);
+      // By swap, because nvcc warns of an assignment.
+      explain_location(detail::move(done), copies[i].hints_.source, where).swap(done);
+      explain_location(detail::move(done), copies[i].hints_.destination, where).swap(done);
     }
     return done;
   }

@@ -2,7 +2,7 @@
 /// \file
 /// `device_buffer<T>`: owns elements in device memory.
 
-#include <gpu/memory/detail/allocation.hpp>
+#include <gpu/memory/detail/order_end.hpp>
 #include <gpu/memory/device_span.hpp>
 
 namespace gpu::inline v0 {
@@ -41,12 +41,15 @@ class device_elements : public element_owner<T, Memory> {
 
 }  // namespace detail
 
-/// Owns `size()` elements of type `T` in device memory. Move-only; empty after a move. New elements
-/// have undefined values. Converts to a `device_span`, and passes to kernels as a span or a
-/// pointer; a temporary does not, because its memory would be gone before the kernel runs. A const
-/// buffer converts to spans of const elements.
+/// Owns `size()` elements of type `T`, which are `size_bytes()` bytes, in device memory. Move-only;
+/// empty after a move. New elements have undefined values. Converts to a `device_span`, and passes
+/// to kernels as a span or a pointer; a temporary does not, because its memory would be gone before
+/// the kernel runs. A const buffer converts to spans of const elements.
 template <class T> class device_buffer : public detail::device_elements<T> {
  public:
+  /// Creates an empty object, to be assigned to.
+  device_buffer() noexcept = default;
+
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
@@ -93,6 +96,19 @@ template <class T> class device_buffer : public detail::device_elements<T> {
   [[nodiscard]] device_span<T> release() noexcept {
     return device_span<T>::from_native(this->memory_.release().address,
                                        detail::exchange(this->size_, 0u));
+  }
+
+  /// Declares that work which is queued on `other` uses the elements: later work of the stream that
+  /// frees them, and so the end of the memory, waits for it. Call it when that work is queued, and
+  /// again after more of it.
+  ///
+  ///     GPU_TRY(gpu::copy(other, a, pinned));
+  ///     GPU_TRY(a.also_used_on(other));
+  ///
+  /// **Errors**: `errc::empty_handle`. **Capture**: not allowed. (cuEventRecord, cuStreamWaitEvent)
+  result<> also_used_on(const stream_ref& other,
+                        source_location where = source_location::current()) const noexcept {
+    return detail::order_end("gpu::device_buffer::also_used_on", this->memory_.get(), other, where);
   }
 
  private:

@@ -7,7 +7,7 @@
 #include <gpu/driver/error_reporter.hpp>
 #include <gpu/memory/ranges.hpp>
 
-#include <cuda.h>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 #include <cstddef>
 

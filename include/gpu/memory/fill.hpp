@@ -21,28 +21,36 @@ template <class Element> unsigned fill_pattern(const remove_cv_t<Element>& value
 }
 
 /// Queues a fill; `pattern` holds an element of `element_size` bytes, which is 1, 2 or 4.
+inline result<> queue_fill(const stream_ref& stream, const copy_end& destination, unsigned pattern,
+                           std::size_t element_size, source_location where) noexcept {
+  const CUdeviceptr address = destination.device_address();
+  const std::size_t count = destination.count;
+  switch (element_size) {
+    case 1:
+      return queue<&driver::entry_points::memset_d8_async>(stream, fill_label, where, address,
+                                                           static_cast<unsigned char>(pattern),
+                                                           count, stream.native());
+    case 2:
+      return queue<&driver::entry_points::memset_d16_async>(stream, fill_label, where, address,
+                                                            static_cast<unsigned short>(pattern),
+                                                            count, stream.native());
+    default:
+      return queue<&driver::entry_points::memset_d32_async>(stream, fill_label, where, address,
+                                                            pattern, count, stream.native());
+  }
+}
+
+/// Checks and queues a fill. The usual one passes all checks at once, as with `copy_on`.
 inline result<> fill_on(const stream_ref& stream, const copy_end& destination, unsigned pattern,
                         std::size_t element_size, source_location where) noexcept {
+  if (is_fast_path(stream) && belongs_to(destination, stream) && destination.count != 0) {
+    return queue_fill(stream, destination, pattern, element_size, where);
+  }
   GPU_TRY(require(stream, "gpu::fill", where));
   GPU_TRY(require_context("gpu::fill", stream, "destination", destination.context, where));
   if (destination.count == 0) return require_owner("gpu::fill", "destination", destination, where);
-  return on_stream(stream, where, [&] {
-    const CUdeviceptr address = destination.device_address();
-    const std::size_t count = destination.count;
-    switch (element_size) {
-      case 1:
-        return queue<&driver::entry_points::memset_d8_async>(stream, fill_label, where, address,
-                                                             static_cast<unsigned char>(pattern),
-                                                             count, stream.native());
-      case 2:
-        return queue<&driver::entry_points::memset_d16_async>(stream, fill_label, where, address,
-                                                              static_cast<unsigned short>(pattern),
-                                                              count, stream.native());
-      default:
-        return queue<&driver::entry_points::memset_d32_async>(stream, fill_label, where, address,
-                                                              pattern, count, stream.native());
-    }
-  });
+  return on_stream(stream, where,
+                   [&] { return queue_fill(stream, destination, pattern, element_size, where); });
 }
 
 /// Fails with `errc::invalid_argument` if elements would not be aligned to their size.
@@ -116,6 +124,15 @@ result<> fill(stream_ref stream, Destination&& destination,
   return detail::fill_on(stream, detail::copy_end_of(destination),
                          detail::fill_pattern<detail::element_t<Destination>>(value), sizeof value,
                          where);
+}
+
+/// Does not compile, and says so: a fill is queued on a stream.
+template <class Destination, class Value>
+  requires detail::no_stream<Destination>
+result<> fill(Destination&&, const Value&) noexcept {
+  static_assert(detail::always_false<Destination>,
+                "gpu::fill: the stream is missing; write gpu::fill(stream, destination, value)");
+  return {};
 }
 
 /// Queues writing `value` to every element of a 2D or 3D region on `stream`, and returns. The gaps

@@ -84,6 +84,9 @@ inline result<> shorten(growing_range& range, std::size_t bytes, source_location
 template <class T>
 class growing_buffer : public detail::device_elements<T, detail::growing_memory> {
  public:
+  /// Creates an empty object, to be assigned to.
+  growing_buffer() noexcept = default;
+
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");

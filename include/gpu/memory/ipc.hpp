@@ -116,6 +116,9 @@ result<memory_handle> export_memory(device_span<T> memory,
 /// Owns a mapping of device memory of another process. Move-only; empty after a move.
 template <class T> class imported_memory {
  public:
+  /// Creates an empty object, to be assigned to.
+  imported_memory() noexcept = default;
+
   static_assert(detail::trivially_copyable<T>, "device memory holds trivially copyable objects");
 
   /// Maps the memory into the primary context of `on`: the device that it was exported on, or one

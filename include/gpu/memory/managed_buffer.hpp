@@ -17,12 +17,9 @@ enum class memory_attach : unsigned {
 /// The enumerator, such as "single"; null for a value that this library does not know.
 constexpr const char* name_of(memory_attach attach) noexcept {
   switch (attach) {
-    case memory_attach::global:
-      return "global";
-    case memory_attach::host:
-      return "host";
-    case memory_attach::single:
-      return "single";
+    case memory_attach::global: return "global";
+    case memory_attach::host: return "host";
+    case memory_attach::single: return "single";
   }
   return nullptr;
 }
@@ -61,6 +58,9 @@ inline result<> allocate_managed(context_ref context, std::size_t bytes, memory_
 /// `std::vector`.
 template <class T> class managed_buffer : public detail::host_elements<detail::device_elements<T>> {
  public:
+  /// Creates an empty object, to be assigned to.
+  managed_buffer() noexcept = default;
+
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "managed memory holds trivially copyable objects: pages move as bytes, and no "
                 "constructor or destructor runs");

@@ -2,7 +2,7 @@
 /// \file
 /// `memory_access`: what a device may do with memory.
 
-#include <cuda.h>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 namespace gpu::inline v0 {
 
@@ -16,12 +16,9 @@ enum class memory_access : int {
 /// Returns the enumerator's name, such as "read_write"; null for an unknown value.
 constexpr const char* name_of(memory_access access) noexcept {
   switch (access) {
-    case memory_access::none:
-      return "none";
-    case memory_access::read:
-      return "read";
-    case memory_access::read_write:
-      return "read_write";
+    case memory_access::none: return "none";
+    case memory_access::read: return "read";
+    case memory_access::read_write: return "read_write";
   }
   return nullptr;
 }

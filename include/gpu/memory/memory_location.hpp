@@ -4,7 +4,7 @@
 
 #include <gpu/driver/device.hpp>
 
-#include <cuda.h>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 namespace gpu::inline v0 {
 
@@ -21,16 +21,11 @@ enum class memory_location_type : int {
 /// Returns the enumerator's name, such as "host_numa"; null for an unknown value.
 constexpr const char* name_of(memory_location_type type) noexcept {
   switch (type) {
-    case memory_location_type::none:
-      return "none";
-    case memory_location_type::device:
-      return "device";
-    case memory_location_type::host:
-      return "host";
-    case memory_location_type::host_numa:
-      return "host_numa";
-    case memory_location_type::host_numa_current:
-      return "host_numa_current";
+    case memory_location_type::none: return "none";
+    case memory_location_type::device: return "device";
+    case memory_location_type::host: return "host";
+    case memory_location_type::host_numa: return "host_numa";
+    case memory_location_type::host_numa_current: return "host_numa_current";
   }
   return nullptr;
 }
@@ -84,16 +79,11 @@ namespace detail {
 /// Writes a location in a message: "device 1", "NUMA node 0".
 inline text_builder& operator<<(text_builder& out, const memory_location& where) noexcept {
   switch (where.type()) {
-    case memory_location_type::none:
-      return out << "no location";
-    case memory_location_type::device:
-      return out << "device " << where.id();
-    case memory_location_type::host:
-      return out << "the host";
-    case memory_location_type::host_numa:
-      return out << "NUMA node " << where.id();
-    case memory_location_type::host_numa_current:
-      return out << "the thread's NUMA node";
+    case memory_location_type::none: return out << "no location";
+    case memory_location_type::device: return out << "device " << where.id();
+    case memory_location_type::host: return out << "the host";
+    case memory_location_type::host_numa: return out << "NUMA node " << where.id();
+    case memory_location_type::host_numa_current: return out << "the thread's NUMA node";
   }
   return out << "a location of unknown type " << static_cast<int>(where.type());
 }

@@ -19,10 +19,8 @@ enum class allocation_type : int {
 /// The enumerator, such as "pinned"; null for a value that this library does not know.
 constexpr const char* name_of(allocation_type type) noexcept {
   switch (type) {
-    case allocation_type::pinned:
-      return "pinned";
-    case allocation_type::managed:
-      return "managed";
+    case allocation_type::pinned: return "pinned";
+    case allocation_type::managed: return "managed";
   }
   return nullptr;
 }
@@ -317,6 +315,9 @@ inline result<> set_current_pool(memory_location at, allocation_type type, memor
 /// Owns a pool. Move-only; empty after a move. Its buffers may outlive it.
 class memory_pool : public memory_pool_operations<memory_pool> {
  public:
+  /// Creates an empty object, to be assigned to.
+  memory_pool() noexcept = default;
+
   /// Creates a pool of memory of a device or of the host. Allocates no memory yet.
   /// **Errors**: `errc::invalid_argument` for a location that pools cannot have;
   /// `errc::index_out_of_range` for a device that does not exist; the driver's

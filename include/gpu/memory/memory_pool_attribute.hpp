@@ -28,20 +28,14 @@ constexpr const char* name_of(memory_pool_attribute attribute) noexcept {
   switch (attribute) {
     case memory_pool_attribute::reuse_follow_event_dependencies:
       return "reuse_follow_event_dependencies";
-    case memory_pool_attribute::reuse_allow_opportunistic:
-      return "reuse_allow_opportunistic";
+    case memory_pool_attribute::reuse_allow_opportunistic: return "reuse_allow_opportunistic";
     case memory_pool_attribute::reuse_allow_internal_dependencies:
       return "reuse_allow_internal_dependencies";
-    case memory_pool_attribute::release_threshold:
-      return "release_threshold";
-    case memory_pool_attribute::reserved_mem_current:
-      return "reserved_mem_current";
-    case memory_pool_attribute::reserved_mem_high:
-      return "reserved_mem_high";
-    case memory_pool_attribute::used_mem_current:
-      return "used_mem_current";
-    case memory_pool_attribute::used_mem_high:
-      return "used_mem_high";
+    case memory_pool_attribute::release_threshold: return "release_threshold";
+    case memory_pool_attribute::reserved_mem_current: return "reserved_mem_current";
+    case memory_pool_attribute::reserved_mem_high: return "reserved_mem_high";
+    case memory_pool_attribute::used_mem_current: return "used_mem_current";
+    case memory_pool_attribute::used_mem_high: return "used_mem_high";
   }
   return nullptr;
 }
@@ -69,7 +63,7 @@ inline result<> require_reset(std::uint64_t value, const char* name,
 
 }  // namespace detail
 
-/// The C++ type of an attribute's value: `bool` for what is allowed, else a number of bytes.
+/// The C++ type of an attribute's value: `bool` for permissions, else a number of bytes.
 template <memory_pool_attribute Attribute>
 using memory_pool_attribute_t =
     detail::conditional_t<detail::is_reuse_flag(Attribute), bool, std::uint64_t>;

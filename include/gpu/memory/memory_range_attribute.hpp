@@ -24,22 +24,14 @@ enum class memory_range_attribute : int {
 /// Returns the enumerator's name, such as "read_mostly"; null for an unknown value.
 constexpr const char* name_of(memory_range_attribute attribute) noexcept {
   switch (attribute) {
-    case memory_range_attribute::read_mostly:
-      return "read_mostly";
-    case memory_range_attribute::preferred_location:
-      return "preferred_location";
-    case memory_range_attribute::accessed_by:
-      return "accessed_by";
-    case memory_range_attribute::last_prefetch_location:
-      return "last_prefetch_location";
-    case memory_range_attribute::preferred_location_type:
-      return "preferred_location_type";
-    case memory_range_attribute::preferred_location_id:
-      return "preferred_location_id";
-    case memory_range_attribute::last_prefetch_location_type:
-      return "last_prefetch_location_type";
-    case memory_range_attribute::last_prefetch_location_id:
-      return "last_prefetch_location_id";
+    case memory_range_attribute::read_mostly: return "read_mostly";
+    case memory_range_attribute::preferred_location: return "preferred_location";
+    case memory_range_attribute::accessed_by: return "accessed_by";
+    case memory_range_attribute::last_prefetch_location: return "last_prefetch_location";
+    case memory_range_attribute::preferred_location_type: return "preferred_location_type";
+    case memory_range_attribute::preferred_location_id: return "preferred_location_id";
+    case memory_range_attribute::last_prefetch_location_type: return "last_prefetch_location_type";
+    case memory_range_attribute::last_prefetch_location_id: return "last_prefetch_location_id";
   }
   return nullptr;
 }

@@ -20,16 +20,14 @@ enum class granularity : int {
 /// Returns the enumerator's name, such as "minimum"; null for an unknown value.
 constexpr const char* name_of(granularity which) noexcept {
   switch (which) {
-    case granularity::minimum:
-      return "minimum";
-    case granularity::recommended:
-      return "recommended";
+    case granularity::minimum: return "minimum";
+    case granularity::recommended: return "recommended";
   }
   return nullptr;
 }
 
 struct physical_memory_options {
-  /// How the memory can be shared with other processes.
+  /// The handle types by which the memory can be shared with other processes.
   shareable_handle_types handle_types = shareable_handle_types::none;
   /// Lets the device compress the memory.
   bool compressible = false;
@@ -143,6 +141,9 @@ inline result<std::size_t> granularity_of(
 /// **Capture**: not affected. **Threads**: any thread may call any member.
 class physical_memory {
  public:
+  /// Creates an empty object, to be assigned to.
+  physical_memory() noexcept = default;
+
   /// Allocates `bytes` of memory, a multiple of `granularity_of(at)`, that has no address yet.
   /// (cuMemGetAllocationGranularity, cuMemCreate, cuMemRelease)
   /// **Errors**: `errc::invalid_argument` for an invalid size or location;
@@ -218,7 +219,7 @@ class physical_memory {
     return answer;
   }
 
-  /// Fails with `errc::empty_handle` if there is no memory.
+  /// Fails with `errc::empty_handle` if it is empty.
   result<> require(const char* function, source_location where) const noexcept {
     if (memory_) return {};
     return detail::fail(detail::empty_handle_error(function, "physical memory", where));

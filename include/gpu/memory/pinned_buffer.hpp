@@ -6,13 +6,16 @@
 
 namespace gpu::inline v0 {
 
-/// Owns `size()` elements in page-locked host memory, for asynchronous copies. The contents are
-/// undefined until they are written. Move-only, empty after a move. It cannot grow; use
-/// `pinned_vector` for that.
+/// Owns `size()` elements, which are `size_bytes()` bytes, in page-locked host memory, for
+/// asynchronous copies. The contents are undefined until they are written. Move-only, empty after a
+/// move. It cannot grow; use `pinned_vector` for that.
 /// **Ordering**: the destructor frees the memory at once, so copies that use it must have finished;
 /// `caching_pinned_allocator::free_after` frees it after a stream's work, without blocking.
 template <class T> class pinned_buffer : public detail::pinned_elements<T> {
  public:
+  /// Creates an empty object, to be assigned to.
+  pinned_buffer() noexcept = default;
+
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "the elements must be trivially copyable: they are copied as bytes");
 

@@ -4,7 +4,7 @@
 
 #include <gpu/core/flags.hpp>
 
-#include <cuda.h>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 namespace gpu::inline v0 {
 

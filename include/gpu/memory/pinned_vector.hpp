@@ -25,6 +25,9 @@ namespace gpu::inline v0 {
 /// **Threads**: as `std::vector`.
 template <class T> class pinned_vector : public detail::pinned_elements<T> {
  public:
+  /// Creates an empty object, to be assigned to.
+  pinned_vector() noexcept = default;
+
   using typename detail::pinned_elements<T>::iterator;
   using typename detail::pinned_elements<T>::const_iterator;
   using detail::pinned_elements<T>::data;
@@ -255,7 +258,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     }
     return true;
   }
-  /// Compares lexicographically. Include <compare> if no other header does.
+  /// Compares lexicographically. Include `<compare>` if no other header does.
   friend auto operator<=>(const pinned_vector& a, const pinned_vector& b) noexcept
     requires requires(const T& element) { element <=> element; }
   {

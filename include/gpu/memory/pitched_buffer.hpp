@@ -42,6 +42,9 @@ inline cuda_error explain_row(const char* function, cuda_error error, std::size_
 /// New elements have undefined values. Move-only; empty after a move.
 template <class T> class pitched_buffer {
  public:
+  /// Creates an empty object, to be assigned to.
+  pitched_buffer() noexcept = default;
+
   using value_type = T;
 
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
@@ -114,8 +117,6 @@ template <class T> class pitched_buffer {
   gpu::device device() const noexcept { return context().device(); }
 
  private:
-  pitched_buffer() noexcept = default;
-
   detail::device_memory memory_;
   std::size_t pitch_ = 0;
   box_extent size_;

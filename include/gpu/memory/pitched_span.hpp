@@ -6,7 +6,7 @@
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/driver/error_reporter.hpp>
 
-#include <cuda.h>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 #include <cstddef>
 

@@ -21,16 +21,11 @@ enum class memory_type : unsigned {
 /// Returns the enumerator's name, such as "host"; null for an unknown value.
 constexpr const char* name_of(memory_type type) noexcept {
   switch (type) {
-    case memory_type::unregistered:
-      return "unregistered";
-    case memory_type::host:
-      return "host";
-    case memory_type::device:
-      return "device";
-    case memory_type::array:
-      return "array";
-    case memory_type::unified:
-      return "unified";
+    case memory_type::unregistered: return "unregistered";
+    case memory_type::host: return "host";
+    case memory_type::device: return "device";
+    case memory_type::array: return "array";
+    case memory_type::unified: return "unified";
   }
   return nullptr;
 }
@@ -45,8 +40,7 @@ enum class pointer_attribute : int {
 constexpr const char* name_of(pointer_attribute attribute) noexcept {
   switch (attribute) {
 #define GPU_POINTER_ATTRIBUTE(name, ...) \
-  case pointer_attribute::name:          \
-    return #name;
+  case pointer_attribute::name: return #name;
 #include <gpu/memory/detail/pointer_attribute.inc>
   }
   return nullptr;

@@ -24,18 +24,12 @@ enum class memory_advice : int {
 /// Returns the enumerator's name, such as "set_read_mostly"; null for an unknown value.
 constexpr const char* name_of(memory_advice advice) noexcept {
   switch (advice) {
-    case memory_advice::set_read_mostly:
-      return "set_read_mostly";
-    case memory_advice::unset_read_mostly:
-      return "unset_read_mostly";
-    case memory_advice::set_preferred_location:
-      return "set_preferred_location";
-    case memory_advice::unset_preferred_location:
-      return "unset_preferred_location";
-    case memory_advice::set_accessed_by:
-      return "set_accessed_by";
-    case memory_advice::unset_accessed_by:
-      return "unset_accessed_by";
+    case memory_advice::set_read_mostly: return "set_read_mostly";
+    case memory_advice::unset_read_mostly: return "unset_read_mostly";
+    case memory_advice::set_preferred_location: return "set_preferred_location";
+    case memory_advice::unset_preferred_location: return "unset_preferred_location";
+    case memory_advice::set_accessed_by: return "set_accessed_by";
+    case memory_advice::unset_accessed_by: return "unset_accessed_by";
   }
   return nullptr;
 }

@@ -42,7 +42,7 @@ class range_prefetch {
   detail::managed_request request_;
 };
 
-/// One range of a batch whose contents are no longer needed. The location is for
+/// One range of a batch whose contents may be discarded. The location is for
 /// `discard_and_prefetch`: the one that will write the pages next.
 class range_discard {
  public:

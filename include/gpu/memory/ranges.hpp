@@ -1,7 +1,7 @@
 #pragma once
 /// \file
 /// Concepts for the memory that a range of elements is in: `host_range` and `pinned_range`. They
-/// require only `data()` and `size()`, so that <ranges> and <span> are not included.
+/// require only `data()` and `size()`, so that `<ranges>` and `<span>` are not included.
 
 #include <gpu/core/detail/traits.hpp>
 

@@ -25,16 +25,11 @@ template <> inline constexpr bool is_flag_set<registration_flags> = true;
 /// Returns the enumerator's name, such as "read_only"; null for several flags, or an unknown one.
 constexpr const char* name_of(registration_flags flag) noexcept {
   switch (flag) {
-    case registration_flags::none:
-      return "none";
-    case registration_flags::portable:
-      return "portable";
-    case registration_flags::mapped:
-      return "mapped";
-    case registration_flags::io_memory:
-      return "io_memory";
-    case registration_flags::read_only:
-      return "read_only";
+    case registration_flags::none: return "none";
+    case registration_flags::portable: return "portable";
+    case registration_flags::mapped: return "mapped";
+    case registration_flags::io_memory: return "io_memory";
+    case registration_flags::read_only: return "read_only";
   }
   return nullptr;
 }
@@ -79,6 +74,9 @@ inline result<> check_registration(context_ref context, registration_flags flags
 /// the same address, until then.
 template <class T> class registered_memory {
  public:
+  /// Creates an empty object, to be assigned to.
+  registered_memory() noexcept = default;
+
   using element_type = T;
 
   static_assert(detail::trivially_copyable<T>,
@@ -194,7 +192,7 @@ template <class T> class registered_memory {
   unique_handle<detail::pinned_allocation, detail::unregister_memory> memory_;
   pinned_span<T> elements_;
   context_ref context_;
-  registration_flags flags_;
+  registration_flags flags_{};
 };
 
 template <class T> inline constexpr bool enable_pinned_range<registered_memory<T>> = true;

@@ -63,6 +63,9 @@ result<allocation_handle> export_allocation(
 /// **Threads**: any thread may call any member.
 class imported_memory_pool {
  public:
+  /// Creates an empty object, to be assigned to.
+  imported_memory_pool() noexcept = default;
+
   /// Imports a pool from a descriptor of `export_pool`. `on` is the device of its memory, which has
   /// access to it. The descriptor may be closed afterwards.
   /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a descriptor that is not open;

@@ -21,14 +21,10 @@ enum class wait_condition : unsigned {
 /// Returns the enumerator's name, such as "equal"; null for an unknown value.
 constexpr const char* name_of(wait_condition condition) noexcept {
   switch (condition) {
-    case wait_condition::greater_or_equal:
-      return "greater_or_equal";
-    case wait_condition::equal:
-      return "equal";
-    case wait_condition::bitwise_and:
-      return "bitwise_and";
-    case wait_condition::bitwise_nor:
-      return "bitwise_nor";
+    case wait_condition::greater_or_equal: return "greater_or_equal";
+    case wait_condition::equal: return "equal";
+    case wait_condition::bitwise_and: return "bitwise_and";
+    case wait_condition::bitwise_nor: return "bitwise_nor";
   }
   return nullptr;
 }
@@ -42,10 +38,8 @@ enum class memory_barrier_scope : unsigned {
 /// Returns the enumerator's name, such as "system"; null for an unknown value.
 constexpr const char* name_of(memory_barrier_scope scope) noexcept {
   switch (scope) {
-    case memory_barrier_scope::system:
-      return "system";
-    case memory_barrier_scope::device:
-      return "device";
+    case memory_barrier_scope::system: return "system";
+    case memory_barrier_scope::device: return "device";
   }
   return nullptr;
 }
@@ -229,8 +223,7 @@ inline result<> perform_on(const stream_ref& stream, const memory_operation* ope
           return queue<&driver::entry_points::stream_write_value_64>(
               stream, memory_operation_label, where, stream.native(), word.address, word.value64,
               word.flags);
-        default:
-          break;
+        default: break;
       }
     }
     CUstreamBatchMemOpParams natives[most_memory_operations];

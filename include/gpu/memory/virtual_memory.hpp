@@ -56,11 +56,14 @@ inline result<> set_access(CUdeviceptr begin, std::size_t bytes, memory_location
 /// **Capture**: not affected. **Threads**: any thread may call any member.
 class address_reservation {
  public:
+  /// Creates an empty object, to be assigned to.
+  address_reservation() noexcept = default;
+
   /// Reserves `bytes` of addresses for memory at `memory_at`, a multiple of
   /// `granularity_of(memory_at)`. Addresses cost no memory. (cuMemGetAllocationGranularity,
   /// cuMemAddressReserve, cuMemAddressFree)
   /// **Errors**: `errc::invalid_argument` for an invalid size, alignment or wish; the driver's
-  /// CUDA_ERROR_OUT_OF_MEMORY if there are no such addresses.
+  /// CUDA_ERROR_OUT_OF_MEMORY if such addresses are not free.
   static result<address_reservation> create(
       memory_location memory_at, std::size_t bytes, address_reservation_options options = {},
       source_location where = source_location::current()) noexcept {
@@ -106,6 +109,9 @@ class address_reservation {
 /// **Capture**: not affected. **Threads**: any thread may call any member.
 class memory_mapping {
  public:
+  /// Creates an empty object, to be assigned to.
+  memory_mapping() noexcept = default;
+
   /// Maps all of `memory` at `offset` bytes from the beginning of `at`. No device can access it
   /// until `set_access` is called. The same memory may be mapped several times. (cuMemMap,
   /// cuMemUnmap)

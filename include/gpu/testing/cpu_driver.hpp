@@ -85,6 +85,13 @@ class cpu_driver {
     return list.size();
   }
 
+  /// Waits for all work, and returns the number of mistakes that the driver found and reported in
+  /// kernels and queued work since the last call: for a test that provokes some.
+  std::size_t take_findings() const {
+    (void)held_count();
+    return cpu::current_backend().take_findings(state_);
+  }
+
  private:
   driver::entry_points table_{};
   bool report_leaks_at_end_;
@@ -94,9 +101,12 @@ class cpu_driver {
 /// Makes a CPU driver the driver of the whole process until its end: call it once in a test's
 /// `main`, before anything else uses the GPU. A second call changes nothing, and prints a line to
 /// stderr if its options are neither those of the first call nor the defaults.
+/// If the driver found mistakes and nobody asked for their number, the process exits with status 1
+/// (`cpu_driver_options::fail_at_exit`).
 /// Returns the driver, which can list the objects that were not released.
 inline cpu_driver& use_cpu_driver(cpu_driver_options options = {}) {
   static bool report_leaks = false;
+  static bool fail_at_exit = false;
   static const auto& in_force = *new cpu_driver_options(options);  // also for calls after main
   if (!cpu::same(options, in_force) && !cpu::same(options, {}))
     std::fputs(
@@ -104,10 +114,24 @@ inline cpu_driver& use_cpu_driver(cpu_driver_options options = {}) {
         stderr);
   static cpu_driver* const made = [&] {
     report_leaks = std::exchange(options.report_leaks_at_end, false);
+    fail_at_exit = options.fail_at_exit;
     auto* driver = new cpu_driver(std::move(options));  // outlives static objects that use it
     driver::use_entry_points(&driver->entry_points());
     return driver;
   }();
+  // Runs after the other, which is registered later.
+  static const bool watched =
+      fail_at_exit && std::atexit([] {
+                        const std::size_t findings = made->take_findings();
+                        if (findings == 0) return;
+                        std::fprintf(stderr,
+                                     "gpu cpu driver: %zu %s found, see above; "
+                                     "the process exits with status 1\n",
+                                     findings, findings == 1 ? "mistake was" : "mistakes were");
+                        (void)std::fflush(nullptr);
+                        std::_Exit(1);
+                      }) == 0;
+  (void)watched;
   // Runs before handlers that were registered earlier, while the driver still works.
   static const bool registered =
       report_leaks && std::atexit([] { (void)made->report_leaks(); }) == 0;

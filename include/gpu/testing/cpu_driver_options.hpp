@@ -15,7 +15,8 @@ namespace gpu::inline v0::testing {
 enum class execution : std::uint8_t {
   /// As soon as it is queued and the work that it waits for is done.
   eager,
-  /// As late as the ordering rules allow: when the program synchronizes, queries, or makes a call
+  /// The default. As late as the ordering rules allow: when the program synchronizes, queries, or
+  /// makes a call
   /// that blocks. Until then, the host memory that a pending copy will write holds `poison`, which
   /// reveals a missing synchronization.
   deferred,
@@ -28,7 +29,7 @@ struct cpu_driver_options {
   unsigned devices = 1;  ///< number of equal devices, up to 64
   std::uint64_t memory_per_device = std::uint64_t{4}
                                     << 30;  ///< in bytes; committed on first access
-  execution mode = execution::eager;
+  execution mode = execution::deferred;
   /// Each stream has a thread of its own, so streams overlap and a kernel may wait for the host.
   /// Otherwise the thread that queues work or waits for it does the work.
   bool stream_threads = false;
@@ -49,8 +50,13 @@ struct cpu_driver_options {
   /// while no other work runs. After that the wait is reported and abandoned, and its context fails
   /// with CUDA_ERROR_LAUNCH_TIMEOUT.
   std::chrono::milliseconds value_wait_limit{10'000};
-  /// The mistakes that are checked for besides invalid addresses, which always are.
+  /// The mistakes that are checked for besides invalid addresses, which always are. Each makes a
+  /// fault of the launch, so that the next call that waits returns an error;
+  /// `machine::checks::only_reported()` lets kernels go on.
   machine::checks checks{};
+  /// With `use_cpu_driver`: makes the process exit with status 1 if the driver found mistakes, and
+  /// `cpu_driver::take_findings` was not called since.
+  bool fail_at_exit = true;
   /// Prints the objects that were not released to stderr when the driver is destroyed; with
   /// `use_cpu_driver`, when the process exits.
   bool report_leaks_at_end = false;
@@ -71,8 +77,9 @@ inline bool same(const cpu_driver_options& a, const cpu_driver_options& b) {
          a.initialized == b.initialized && a.record_locations == b.record_locations &&
          a.instruction_budget == b.instruction_budget &&
          a.long_kernel_report == b.long_kernel_report && a.value_wait_limit == b.value_wait_limit &&
-         a.checks == b.checks && a.report_leaks_at_end == b.report_leaks_at_end &&
-         !a.report == !b.report && !a.print == !b.print;
+         a.checks == b.checks && a.fail_at_exit == b.fail_at_exit &&
+         a.report_leaks_at_end == b.report_leaks_at_end && !a.report == !b.report &&
+         !a.print == !b.print;
 }
 
 }  // namespace cpu

@@ -6,7 +6,7 @@
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/text.hpp>
 
-#include <cuda.h>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,8 +24,7 @@ enum class array_format : int {
 constexpr const char* name_of(array_format format) noexcept {
   switch (format) {
 #define GPU_ARRAY_FORMAT(name, native) \
-  case array_format::name:             \
-    return #name;
+  case array_format::name: return #name;
 #include <gpu/texture/detail/array_format.inc>
   }
   return nullptr;
@@ -148,18 +147,14 @@ namespace detail {
 constexpr std::size_t channel_bytes(array_format format) noexcept {
   switch (format) {
     case array_format::unsigned_int8:
-    case array_format::signed_int8:
-      return 1;
+    case array_format::signed_int8: return 1;
     case array_format::unsigned_int16:
     case array_format::signed_int16:
-    case array_format::half:
-      return 2;
+    case array_format::half: return 2;
     case array_format::unsigned_int32:
     case array_format::signed_int32:
-    case array_format::float_:
-      return 4;
-    default:
-      return 0;
+    case array_format::float_: return 4;
+    default: return 0;
   }
 }
 
@@ -170,21 +165,17 @@ constexpr int implied_channels(array_format format) noexcept {
     case array_format::unorm_int8x1:
     case array_format::snorm_int8x1:
     case array_format::unorm_int16x1:
-    case array_format::snorm_int16x1:
-      return 1;
+    case array_format::snorm_int16x1: return 1;
     case array_format::unorm_int8x2:
     case array_format::snorm_int8x2:
     case array_format::unorm_int16x2:
-    case array_format::snorm_int16x2:
-      return 2;
+    case array_format::snorm_int16x2: return 2;
     case array_format::unorm_int8x4:
     case array_format::snorm_int8x4:
     case array_format::unorm_int16x4:
     case array_format::snorm_int16x4:
-    case array_format::unorm_int_101010_2:
-      return 4;
-    default:
-      return 0;
+    case array_format::unorm_int_101010_2: return 4;
+    default: return 0;
   }
 }
 

@@ -19,7 +19,7 @@ struct array_memory_requirements {
 struct array_sparse_properties {
   box_extent tile;                ///< the extent of a tile, in texels
   unsigned mip_tail_level = 0;    ///< the first level of the mip tail
-  std::size_t mip_tail_size = 0;  ///< bytes of a mip tail; 0 if there is none
+  std::size_t mip_tail_size = 0;  ///< bytes of a mip tail; 0 without one
   bool single_mip_tail = false;   ///< true if all layers share one mip tail
 };
 
@@ -208,6 +208,9 @@ class cuda_array
   using owner = detail::array_owner<cuda_array, cuda_array_ref, T, detail::destroy_array>;
 
  public:
+  /// Creates an empty object, to be assigned to.
+  cuda_array() noexcept = default;
+
   /// Creates an array of texels of type `T` on a device (in its primary context) or in a context:
   ///
   ///     auto image = GPU_TRY(gpu::cuda_array<float>::create(device, {.width = 64, .height = 32}));

@@ -16,10 +16,8 @@ enum class matrix_order : unsigned char {
 /// The enumerator, such as "row_major"; null for a value that this library does not know.
 constexpr const char* name_of(matrix_order order) noexcept {
   switch (order) {
-    case matrix_order::row_major:
-      return "row_major";
-    case matrix_order::column_major:
-      return "column_major";
+    case matrix_order::row_major: return "row_major";
+    case matrix_order::column_major: return "column_major";
   }
   return nullptr;
 }

@@ -126,6 +126,9 @@ class mipmapped_array : public mipmapped_array_operations<mipmapped_array<T>, T>
       detail::array_owner<mipmapped_array, mipmapped_array_ref, T, detail::destroy_mipmapped_array>;
 
  public:
+  /// Creates an empty object, to be assigned to.
+  mipmapped_array() noexcept = default;
+
   /// Creates an array of texels of type `T` on a device (in its primary context) or in a context.
   /// `shape` is that of level 0; `levels` is the number of levels, or 0 for all levels down to a
   /// single texel.

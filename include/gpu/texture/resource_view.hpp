@@ -18,8 +18,7 @@ enum class resource_view_format : int {
 constexpr const char* name_of(resource_view_format format) noexcept {
   switch (format) {
 #define GPU_RESOURCE_VIEW_FORMAT(name, native) \
-  case resource_view_format::name:             \
-    return #name;
+  case resource_view_format::name: return #name;
 #include <gpu/texture/detail/resource_view_format.inc>
   }
   return nullptr;
@@ -45,7 +44,7 @@ struct resource_view {
 
 namespace detail {
 
-/// Returns the view format that matches an array's format; `none` if there is none.
+/// Returns the view format that matches an array's format; `none` if nothing matches.
 constexpr resource_view_format view_format_of(texel_format format) noexcept {
   constexpr resource_view_format none = resource_view_format::none;
   const int steps = format.channels == 1 ? 0 : format.channels == 2 ? 1 : 2;
@@ -53,24 +52,15 @@ constexpr resource_view_format view_format_of(texel_format format) noexcept {
     return static_cast<resource_view_format>(static_cast<int>(single) + steps);
   };
   switch (format.format) {
-    case array_format::unsigned_int8:
-      return at(resource_view_format::uint_1x8);
-    case array_format::signed_int8:
-      return at(resource_view_format::sint_1x8);
-    case array_format::unsigned_int16:
-      return at(resource_view_format::uint_1x16);
-    case array_format::signed_int16:
-      return at(resource_view_format::sint_1x16);
-    case array_format::unsigned_int32:
-      return at(resource_view_format::uint_1x32);
-    case array_format::signed_int32:
-      return at(resource_view_format::sint_1x32);
-    case array_format::half:
-      return at(resource_view_format::float_1x16);
-    case array_format::float_:
-      return at(resource_view_format::float_1x32);
-    default:
-      return none;
+    case array_format::unsigned_int8: return at(resource_view_format::uint_1x8);
+    case array_format::signed_int8: return at(resource_view_format::sint_1x8);
+    case array_format::unsigned_int16: return at(resource_view_format::uint_1x16);
+    case array_format::signed_int16: return at(resource_view_format::sint_1x16);
+    case array_format::unsigned_int32: return at(resource_view_format::uint_1x32);
+    case array_format::signed_int32: return at(resource_view_format::sint_1x32);
+    case array_format::half: return at(resource_view_format::float_1x16);
+    case array_format::float_: return at(resource_view_format::float_1x32);
+    default: return none;
   }
 }
 

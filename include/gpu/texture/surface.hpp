@@ -39,6 +39,9 @@ template <class T = void> class surface : public detail::surface_owner<T> {
   using owner = detail::surface_owner<T>;
 
  public:
+  /// Creates an empty object, to be assigned to.
+  surface() noexcept = default;
+
   using value_type = T;
 
   /// Creates a surface of an array with `array_flags::surface_load_store`, or of a level of such a

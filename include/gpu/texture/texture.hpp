@@ -52,6 +52,9 @@ template <class T = void> class texture : public detail::texture_owner<T> {
   using owner = detail::texture_owner<T>;
 
  public:
+  /// Creates an empty object, to be assigned to.
+  texture() noexcept = default;
+
   using value_type = T;
 
   /// Creates a texture of an array or a mipmapped array. The array must outlive the texture, unless
@@ -156,7 +159,7 @@ template <class T = void> class texture : public detail::texture_owner<T> {
     CUDA_RESOURCE_VIEW_DESC native{};
     GPU_TRY(owner::template get<&driver::entry_points::tex_object_get_resource_view_desc>(
         "gpu::texture::view", "texture", where, &native));
-    // The driver leaves it unchanged if there is no view.
+    // Without a view the driver leaves it unchanged.
     if (native.format == CU_RES_VIEW_FORMAT_NONE) return resource_view{};
     return resource_view{detail::view_of(native)};
   }

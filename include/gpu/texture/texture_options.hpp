@@ -18,14 +18,10 @@ enum class address_mode : int {
 /// The enumerator, such as "wrap"; null for a value that this library does not know.
 constexpr const char* name_of(address_mode mode) noexcept {
   switch (mode) {
-    case address_mode::wrap:
-      return "wrap";
-    case address_mode::clamp:
-      return "clamp";
-    case address_mode::mirror:
-      return "mirror";
-    case address_mode::border:
-      return "border";
+    case address_mode::wrap: return "wrap";
+    case address_mode::clamp: return "clamp";
+    case address_mode::mirror: return "mirror";
+    case address_mode::border: return "border";
   }
   return nullptr;
 }
@@ -39,10 +35,8 @@ enum class filter_mode : int {
 /// The enumerator, such as "linear"; null for a value that this library does not know.
 constexpr const char* name_of(filter_mode mode) noexcept {
   switch (mode) {
-    case filter_mode::point:
-      return "point";
-    case filter_mode::linear:
-      return "linear";
+    case filter_mode::point: return "point";
+    case filter_mode::linear: return "linear";
   }
   return nullptr;
 }
@@ -56,10 +50,8 @@ enum class read_mode : int {
 /// The enumerator, such as "element"; null for a value that this library does not know.
 constexpr const char* name_of(read_mode mode) noexcept {
   switch (mode) {
-    case read_mode::element:
-      return "element";
-    case read_mode::normalized_float:
-      return "normalized_float";
+    case read_mode::element: return "element";
+    case read_mode::normalized_float: return "normalized_float";
   }
   return nullptr;
 }

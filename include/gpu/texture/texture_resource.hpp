@@ -18,14 +18,10 @@ enum class resource_type : int {
 /// The enumerator, such as "linear"; null for a value that this library does not know.
 constexpr const char* name_of(resource_type type) noexcept {
   switch (type) {
-    case resource_type::array:
-      return "array";
-    case resource_type::mipmapped_array:
-      return "mipmapped_array";
-    case resource_type::linear:
-      return "linear";
-    case resource_type::pitched:
-      return "pitched";
+    case resource_type::array: return "array";
+    case resource_type::mipmapped_array: return "mipmapped_array";
+    case resource_type::linear: return "linear";
+    case resource_type::pitched: return "pitched";
   }
   return nullptr;
 }
@@ -64,9 +60,7 @@ inline CUDA_RESOURCE_DESC native_resource(const texture_resource& resource) noex
   const auto format = static_cast<CUarray_format>(resource.format.format);
   const auto channels = static_cast<unsigned>(resource.format.channels);
   switch (resource.type) {
-    case resource_type::array:
-      native.res.array.hArray = resource.array;
-      break;
+    case resource_type::array: native.res.array.hArray = resource.array; break;
     case resource_type::mipmapped_array:
       native.res.mipmap.hMipmappedArray = resource.mipmapped_array;
       break;
@@ -89,9 +83,7 @@ inline texture_resource resource_of(const CUDA_RESOURCE_DESC& native) noexcept {
   texture_resource resource;
   resource.type = static_cast<resource_type>(native.resType);
   switch (resource.type) {
-    case resource_type::array:
-      resource.array = native.res.array.hArray;
-      break;
+    case resource_type::array: resource.array = native.res.array.hArray; break;
     case resource_type::mipmapped_array:
       resource.mipmapped_array = native.res.mipmap.hMipmappedArray;
       break;

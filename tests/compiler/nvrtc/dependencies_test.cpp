@@ -2,6 +2,8 @@
 // either state is not kept.
 
 #include "compiler/cache_support.hpp"
+#include "support/results.hpp"
+#include "support/subprocess.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -110,6 +112,48 @@ TEST_CASE("a header that went away during the compilation is missed", "[compiler
   CHECK(dependency_finder(gpu::program(includes_tile), p.folders, before)
             .find(project::opened(p.second + "/tile.h"), true, conditions) ==
         ("header " + p.second + "/tile.h went away while the program was compiled").c_str());
+}
+
+TEST_CASE("child: looks for headers that include each other through other folders", "[.child]") {
+  ::alarm(20);  // those that have more and more paths never end
+  const project p;
+  for (const char* folder : {"one", "two"}) p.root.make_folder(std::string("second/") + folder);
+  write_file(p.second + "/one/x.h",
+             "#ifndef X\n#define X\n#include \"../two/y.h\"\n#include \"./x.h\"\n#endif\n");
+  write_file(p.second + "/two/y.h",
+             "#ifndef Y\n#define Y\n#include \"../one/x.h\"\n#define TILE 1\n#endif\n");
+  const std::string includes = "#include <one/x.h>\n__device__ int x = TILE;";
+  gpu::compile_cache cache({.use = gpu::cache_use::memory});
+  gpu::compile_options options{.architecture = gpu::architecture::compute(90), .cache = &cache};
+  for (const std::string& folder : {p.first, p.second}) {
+    options.include_folders.push_back(gpu::text(folder.c_str()));
+  }
+  CHECK(test::value_of(gpu::compile(includes, options)).ptx().contains("x = 1"));
+  CHECK(cache.counters().from_memory == 0);
+  CHECK(test::value_of(gpu::compile(includes, options)).ptx().contains("x = 1"));
+  CHECK(cache.counters().from_memory == 1);
+  // Also where the compiler does not list what it opened.
+  const gpu::program source(includes);
+  const header_states before = dependency_finder::look_before(source, p.folders, 0);
+  cache_conditions looked;
+  CHECK(dependency_finder(source, p.folders, before).find({}, false, looked).empty());
+  std::vector<std::string> paths;
+  for (const gpu::detail::file_condition& file : looked.files) {
+    paths.push_back(file.path.c_str());
+  }
+  for (const char* path : {"/one/x.h", "/one/../two/y.h"}) {
+    CHECK(std::ranges::count(paths, p.second + path) == 1);
+  }
+  write_file(p.second + "/two/y.h", "#define TILE 2\n");
+  CHECK(test::value_of(gpu::compile(includes, options)).ptx().contains("x = 2"));
+}
+
+TEST_CASE("headers that include each other through other folders are found once",
+          "[compiler][cache]") {
+  const auto child =
+      test::run_child("child: looks for headers that include each other through other folders", {});
+  INFO(child.output);
+  CHECK(child.succeeded());
 }
 
 TEST_CASE("a header with an absolute path is looked for nowhere else", "[compiler][cache]") {

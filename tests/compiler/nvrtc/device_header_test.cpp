@@ -3,7 +3,7 @@
 
 #include <gpu/compiler/nvrtc/device_header.hpp>
 #include <gpu/memory.hpp>
-#include <gpu/memory/strided_span.hpp>
+#include <gpu/memory/array_view.hpp>
 
 #include "kernel/test_programs.hpp"
 
@@ -50,7 +50,7 @@ extern "C" __global__ void parts(gpu::device_span<int> x, int* out) {
 extern "C" __global__ void count(gpu::device_span<unsigned> hits) {
   for (auto i : gpu::grid_stride(hits.size())) atomicAdd(&hits[i], 1u);
 }
-extern "C" __global__ void places(gpu::strided_span<unsigned, 3> out) {
+extern "C" __global__ void places(gpu::array_view<unsigned, 3> out) {
   const gpu::grid_place at = gpu::thread_in_grid(), size = gpu::threads_in_grid();
   out(at.z, at.y, at.x) += at.x + size.x * (at.y + size.y * at.z) + 1;
 }
@@ -60,7 +60,7 @@ extern "C" __global__ void read(gpu::device_span<int> x, unsigned long long i, i
 extern "C" __global__ void read_part(gpu::device_span<int> x, unsigned long long i, int* out) {
   *out = x.subspan(i, 2)[0];
 }
-extern "C" __global__ void read_view(gpu::strided_span<int, 2> x, unsigned long long i, int* out) {
+extern "C" __global__ void read_view(gpu::array_view<int, 2> x, unsigned long long i, int* out) {
   *out = x(0, i);
 }
 )";
@@ -134,12 +134,12 @@ TEST_CASE("a grid of any size strides over all elements once", "[compiler][devic
 TEST_CASE("threads know their places in the grid", "[compiler][device_header]") {
   const gpu::stream stream = test::new_stream();
   const gpu::module code = load();
-  const auto places = test::value_of(code.kernel<gpu::strided_span<unsigned, 3>>("places"));
+  const auto places = test::value_of(code.kernel<gpu::array_view<unsigned, 3>>("places"));
   constexpr std::size_t x = 6, y = 4, z = 6;
   auto buffer = test::value_of(gpu::device_buffer<unsigned>::create(stream, x * y * z));
   test::value_of(gpu::fill(stream, buffer, 0u));
   const auto view =
-      test::value_of(gpu::strided_span<unsigned, 3>::row_major(buffer.span(), {z, y, x}));
+      test::value_of(gpu::array_view<unsigned, 3>::row_major(buffer.span(), {z, y, x}));
   test::value_of(gpu::launch(stream, {{2, 2, 3}, {3, 2, 2}}, places, view));
   std::vector<unsigned> out(x * y * z);
   test::value_of(gpu::copy(buffer, out));
@@ -160,8 +160,8 @@ TEST_CASE("compilations for debugging check indices", "[compiler][device_header]
     const auto run = [&](std::uint64_t index) -> gpu::result<> {
       if (std::string(name) == "read_view") {
         const auto kernel =
-            test::value_of(code.kernel<gpu::strided_span<int, 2>, std::uint64_t, int*>(name));
-        const auto view = test::value_of(gpu::strided_span<int, 2>::row_major(x.span(), {1, 10}));
+            test::value_of(code.kernel<gpu::array_view<int, 2>, std::uint64_t, int*>(name));
+        const auto view = test::value_of(gpu::array_view<int, 2>::row_major(x.span(), {1, 10}));
         GPU_TRY(gpu::launch(stream, {1, 1}, kernel, view, index, out));
       } else {
         const auto kernel =
@@ -178,7 +178,7 @@ TEST_CASE("compilations for debugging check indices", "[compiler][device_header]
     const bool of_part = std::string(name) == "read_part";
     CHECK(said.text().find(of_part ? "gpu::device_span::subspan: index 12 is out of range for size "
                                      "10, in block (0,0,0), thread (0,0,0)\n"
-                                   : "_span: index 10 is out of range for size 10, in block "
+                                   : ": index 10 is out of range for size 10, in block "
                                      "(0,0,0), thread (0,0,0)\n") != std::string::npos);
   }
 }

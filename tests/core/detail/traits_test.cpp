@@ -99,7 +99,6 @@ template <class T> constexpr bool same_kind() {
   static_assert(own::is_array<T> == std::is_array_v<T>);
   static_assert(own::extent<T> == std::extent_v<T>);
   static_assert(own::is_member_pointer<T> == std::is_member_pointer_v<T>);
-  static_assert(own::is_member_function_pointer<T> == std::is_member_function_pointer_v<T>);
   static_assert(own::is_integral<T> == std::is_integral_v<T>);
   static_assert(own::is_floating_point<T> == std::is_floating_point_v<T>);
   static_assert(own::is_arithmetic<T> == std::is_arithmetic_v<T>);

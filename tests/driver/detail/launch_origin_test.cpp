@@ -58,7 +58,7 @@ TEST_CASE("the launches that have not finished are listed, earliest first", "[la
   CHECK(origins(stream_number(3)).find("alpha") == std::string::npos);
 }
 
-TEST_CASE("a synchronisation rules out what was launched before it", "[launch_origin]") {
+TEST_CASE("a synchronization rules out what was launched before it", "[launch_origin]") {
   forget_all();
   CHECK(origins(stream_number(1)).empty());
   note_launch(launches(), &alpha, stream_number(1), at("a.cpp", 1));
@@ -89,7 +89,7 @@ TEST_CASE("copies and fills are listed among launches, with the device of their 
             .find("earliest first: alpha at a.cpp:10, a copy at b.cpp:20 (3 "
                   "times)") != std::string::npos);
   CHECK(origins(stream_number(3)).find("earliest first: a fill at c.cpp:30") != std::string::npos);
-  // A context's synchronisation rules out the work of its device alone.
+  // A context's synchronization rules out the work of its device alone.
   gpu::detail::note_synchronization(gpu::detail::launches(),
                                     gpu::detail::launches_so_far(gpu::detail::launches()), nullptr,
                                     100, true);

@@ -40,7 +40,7 @@ TEST_CASE("an unknown kernel name lists sixteen others, and how many there are m
       if (i < 10) CHECK(lists(i));  // nearer than most of the others
     }
     CHECK(listed == (count < 16 ? count : 16));
-    const std::string more = ", and " + std::to_string(count - 16) + " more. Declare";
+    const std::string more = ", and " + std::to_string(count - 16) + " more. If it is a template";
     CHECK((words.find(more) < words.size()) == (count > 16));
     CHECK((words.find(" more") < words.size()) == (count > 16));
   }
@@ -55,7 +55,7 @@ TEST_CASE("the nearest kernel is the one that takes the fewest changes", "[kerne
     INFO(words);
     CHECK(words.find(names) < words.size());
   };
-  suggests("abc", "Available kernels: xbc, b, abxyz. Declare");
+  suggests("abc", "Available kernels: xbc, b, abxyz. If it is");
   suggests("xyzbc", "Available kernels: xbc, ");  // and then two that are equally far
 }
 
@@ -69,23 +69,19 @@ TEST_CASE("a mangled kernel is as near as the name that it has in the source", "
     INFO(words);
     CHECK(words.find(std::string("Available kernels: ") + first + ", ") < words.size());
   };
-  const char* const saxpy = "_Z5saxpyPf, which is saxpy(float*)";
-  for (const char* wanted : {"saxpy", "saxpi", "axpy", "saxpyy", "::saxpi", "saxpi<float>",
-                             "other::saxpy", "static_cast<void(*)(int*)>(saxpi)", "_Z5saxpiPf"}) {
+  const char* const saxpy = "saxpy(float*)";
+  for (const char* wanted : {"saxpi", "axpy", "saxpyy", "::saxpi", "saxpi<float>", "other::saxpy",
+                             "static_cast<void(*)(int*)>(saxpi)", "_Z5saxpiPf"}) {
     suggests(wanted, saxpy);
   }
-  const char* const scale =
-      "_ZN3lib4deep5scaleIfLi4EEEvPT_, which is void lib::deep::scale<float, 4>(float*)";
-  for (const char* wanted : {"scale", "scal", "lib::deep::scal", "deep::scael<float>",
+  const char* const scale = "lib::deep::scale<float, 4>(float*)";
+  for (const char* wanted : {"scal", "lib::deep::scal", "deep::scael<float>",
                              "lib::deep::scale<float, 5>", "sclae<double, 4>"}) {
     suggests(wanted, scale);
   }
-  suggests("hiden", "_ZN12_GLOBAL__N_16hiddenEPf, which is (anonymous namespace)::hidden(float*)");
-  suggests("inher",
-           "_ZN3lib12_GLOBAL__N_15innerEi, which is lib::(anonymous namespace)::inner(int)");
-  suggests("lib::fil<int>",
-           "_ZN3lib4fillINS_3boxIPFviEEEEEvNS1_IT_EE, which is void lib::fill<lib::box<void "
-           "(*)(int)> >(lib::box<lib::box<void (*)(int)> >)");
+  suggests("hiden", "hidden(float*)");
+  suggests("inher", "lib::inner(int)");
+  suggests("lib::fil<int>", "lib::fill<lib::box<void(*)(int)>>(lib::box<lib::box<void(*)(int)>>)");
   suggests("saxpy_al", "saxpy_all");
   suggests("_all", "saxpy_all");  // which has it in it
 }

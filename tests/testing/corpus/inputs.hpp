@@ -58,22 +58,18 @@ inline std::uint32_t any_f32(generator& g) {
       0x80800000, 0x7f7fffff, 0xff7fffff, 0x3f7fffff, 0x3f800001, 0x34000000, 0x4b000000,
       0x4effffff, 0x4f000000, 0xcf000000, 0x4f7fffff, 0x5f000000, 0xdf000000, 0x3f000000};
   switch (g.below(4)) {
-    case 0:
-      return g.among(values);
+    case 0: return g.among(values);
     case 1:
       return std::bit_cast<std::uint32_t>(static_cast<float>(std::ldexp(2 * g.unit() - 1, 4)));
-    default:
-      return static_cast<std::uint32_t>(g.next());
+    default: return static_cast<std::uint32_t>(g.next());
   }
 }
 
 /// Finite, of moderate size, with zeros and numbers halfway between integers.
 inline double near_value(generator& g) {
   switch (g.below(8)) {
-    case 0:
-      return static_cast<double>(g.below(64)) / 2 - 16;
-    case 1:
-      return std::ldexp(2 * g.unit() - 1, 20);
+    case 0: return static_cast<double>(g.below(64)) / 2 - 16;
+    case 1: return std::ldexp(2 * g.unit() - 1, 20);
     default: {
       const int exponent = static_cast<int>(g.below(12)) - 6;
       return std::ldexp(2 * g.unit() - 1, exponent);
@@ -111,24 +107,18 @@ inline std::uint64_t any_f64(generator& g) {
                                       0x36a0000000000000,
                                       0x3690000000000000};
   switch (g.below(4)) {
-    case 0:
-      return g.among(values);
-    case 1:
-      return std::bit_cast<std::uint64_t>(std::ldexp(2 * g.unit() - 1, 4));
-    default:
-      return g.next();
+    case 0: return g.among(values);
+    case 1: return std::bit_cast<std::uint64_t>(std::ldexp(2 * g.unit() - 1, 4));
+    default: return g.next();
   }
 }
 
 inline std::uint64_t nan_f64(generator& g) {
   const std::uint64_t random = g.next();
   switch (g.below(3)) {
-    case 0:
-      return random | 0x7ff8000000000000;
-    case 1:
-      return (random & 0x8007ffffffffffff) | 0x7ff0000000000100;
-    default:
-      return std::bit_cast<std::uint64_t>(2 * g.unit() - 1);
+    case 0: return random | 0x7ff8000000000000;
+    case 1: return (random & 0x8007ffffffffffff) | 0x7ff0000000000100;
+    default: return std::bit_cast<std::uint64_t>(2 * g.unit() - 1);
   }
 }
 

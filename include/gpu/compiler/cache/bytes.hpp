@@ -82,9 +82,8 @@ class byte_reader {
       ok_ = false;
       return {};
     }
-    const auto count = static_cast<std::size_t>(size);
-    const string_ref taken = rest_.substring(0, count);
-    rest_ = rest_.substring(count, rest_.size() - count);
+    const string_ref taken = rest_.substring(0, size);
+    rest_ = rest_.substring(size, rest_.size() - size);
     return taken;
   }
 

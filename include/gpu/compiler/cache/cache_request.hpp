@@ -23,9 +23,8 @@ class cache_request {
   cache_request& operator=(const cache_request&) = delete;
 
   words in_words;
-  text name = {};  ///< of the program, for messages
-  text compiler =
-      {};  ///< version and build of the compiler or linker to use; empty if there is none
+  text name = {};      ///< of the program, for messages
+  text compiler = {};  ///< version and build of the compiler or linker to use; empty without one
   sequence<text> folders = {};            ///< where it looks for headers, in order
   sequence<text> installed_folders = {};  ///< of these, the ones that only an installer changes
 

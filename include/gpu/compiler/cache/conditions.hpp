@@ -174,7 +174,7 @@ inline bool same_files(const cache_conditions& conditions, const sequence<file_i
   return true;
 }
 
-/// Returns whether the files meet the conditions; if not, sets `reason`. If there is no compiler,
+/// Returns whether the files meet the conditions; if not, sets `reason`. Without a compiler,
 /// `without_compiler`, headers may be missing on this machine. Sets `seen` to the identities of the
 /// files, for `same_files`.
 inline bool files_meet(const cache_conditions& conditions, bool without_compiler,

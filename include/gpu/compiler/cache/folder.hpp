@@ -7,9 +7,9 @@
 
 #include <gpu/core/string_ref.hpp>
 #include <gpu/memory/file_descriptor.hpp>
-#include <gpu/system/file_size_signal.hpp>
 #include <gpu/system/output.hpp>
 #include <gpu/system/read_file.hpp>
+#include <gpu/system/write_bytes.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -31,20 +31,27 @@ inline bool close_file(file_descriptor& file) noexcept { return ::close(file.rel
 /// Writes all of `contents`, or returns false and sets errno: to EFBIG if the process has a limit
 /// on the size of files.
 inline bool write_whole(int file, string_ref contents) noexcept {
-  const file_size_signal_blocked blocked;
-  while (!contents.empty()) {
-    const ssize_t written = ::write(file, contents.data(), contents.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    const auto count = static_cast<std::size_t>(written);
-    contents = contents.substring(count, contents.size() - count);
-  }
-  return true;
+  errno = write_bytes(file, contents.data(), contents.size());
+  return errno == 0;
 }
 
 /// Returns whether an error or a log says that the process or the machine has too many open files.
 inline bool lacks_descriptors(const text& words) noexcept {
   return words.contains(std::strerror(EMFILE)) || words.contains(std::strerror(ENFILE));
+}
+
+/// Returns whether so many file descriptors are free that a compiler can be opened, and can open
+/// its files, while the cache has its folder open. One that could not be opened stays absent.
+inline bool has_spare_descriptors() noexcept {
+  int files[8];
+  int taken = 0;
+  for (int& file : files) {
+    file = ::open("/", O_PATH | O_CLOEXEC);
+    if (file < 0) break;
+    ++taken;
+  }
+  for (int i = 0; i < taken; ++i) ::close(files[i]);
+  return taken == sizeof files / sizeof *files;
 }
 
 /// Creates a folder and its parents, for the user only. Returns false and sets errno if that fails.

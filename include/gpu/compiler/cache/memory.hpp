@@ -28,8 +28,8 @@ class program_memory {
   };
 
   /// Returns the entry of a key, which the caller has to `release`. Waits if another thread is
-  /// making its program. If there is no entry, creates one for the caller to fill, and sets `mine`.
-  /// Returns null if it waited for a thread that failed.
+  /// making its program. If the entry is missing, creates one for the caller to fill, and sets
+  /// `mine`. Returns null if it waited for a thread that failed.
   entry* acquire(const digest& key, bool& mine, bool& waited) {
     const guard lock(*this);
     mine = waited = false;

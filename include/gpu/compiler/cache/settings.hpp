@@ -37,26 +37,19 @@ inline bool parse_bytes(const char* string, std::uint64_t& bytes) noexcept {
   std::uint64_t unit = 1;
   switch (*at) {
     case 'k':
-    case 'K':
-      unit = 1u << 10;
-      break;
+    case 'K': unit = 1u << 10; break;
     case 'm':
-    case 'M':
-      unit = 1u << 20;
-      break;
+    case 'M': unit = 1u << 20; break;
     case 'g':
-    case 'G':
-      unit = 1u << 30;
-      break;
-    default:
-      break;
+    case 'G': unit = 1u << 30; break;
+    default: break;
   }
   if (unit != 1) ++at;
   return *at == '\0' && !__builtin_mul_overflow(bytes, unit, &bytes);
 }
 
 /// Chooses the folder: the one given in code, or else $GPU_CACHE_DIR, $XDG_CACHE_HOME/gpu or
-/// ~/.cache/gpu, whichever comes first. If there is none, the cache works in memory.
+/// ~/.cache/gpu, whichever comes first. Without any of them the cache works in memory.
 inline void resolve_cache_folder(const text& given, resolved_cache_settings& resolved) {
   const auto join = [](const auto&... pieces) {
     text_builder out;
@@ -78,7 +71,7 @@ inline void resolve_cache_folder(const text& given, resolved_cache_settings& res
   }
   if (resolved.folder.empty()) {
     resolved.trouble = text(
-        "there is no folder for the cache: none of GPU_CACHE_DIR, XDG_CACHE_HOME and HOME is an "
+        "the cache has no folder: none of GPU_CACHE_DIR, XDG_CACHE_HOME and HOME is an "
         "absolute path. Set GPU_CACHE_DIR");
   } else if (resolved.folder.c_str()[0] != '/') {
     // It would be another folder after each change of the working directory.

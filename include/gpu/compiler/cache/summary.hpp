@@ -85,7 +85,7 @@ class summary_notes {
  public:
   explicit summary_notes(const cache_folder& folder) noexcept : folder_{folder} {}
 
-  /// Returns how the request differs from the most similar earlier one; empty if there is none.
+  /// Returns how the request differs from the most similar earlier one; empty for the first.
   text explain(const request_summary& now) const {
     sequence<request_summary> before = read(source_key(now));
     if (before.empty() && is_named(now)) before = read(name_key(now));

@@ -60,6 +60,12 @@ inline result<> find_or_make_in(const cache_folder& folder, program_cache& cache
   return {};
 }
 
+inline text no_descriptors_for_cache() noexcept {
+  return text(
+      "the process has no file descriptors left for the cache. Close some, or raise their limit "
+      "(ulimit -n)");
+}
+
 /// Finds a program in the folder of the settings, or makes it.
 inline result<> find_or_make(program_cache& cache, const resolved_cache_settings& settings,
                              const digest& key, const cache_request& request, kept_program& made,
@@ -70,6 +76,11 @@ inline result<> find_or_make(program_cache& cache, const resolved_cache_settings
     origin.reason = out.finish();
     origin.not_stored =
         settings.trouble.empty() ? text("the cache is set to memory only") : settings.trouble;
+    return make_program(request, made, nullptr);
+  }
+  if (!has_spare_descriptors()) {
+    origin.not_stored = no_descriptors_for_cache();
+    origin.reason = origin.not_stored;
     return make_program(request, made, nullptr);
   }
   const cache_folder folder = cache_folder::open(settings.folder, true, origin.not_stored);
@@ -94,9 +105,7 @@ inline result<compiled_program> fill_entry(program_cache& cache,
     }
     // The folder and its lock took file descriptors that the compiler needs.
     made = {};
-    origin.not_stored = text(
-        "the process has no file descriptors left for the cache. Close some, or raise their limit "
-        "(ulimit -n)");
+    origin.not_stored = no_descriptors_for_cache();
     GPU_TRY(make_program(request, made, nullptr));
   }
   cache.events().add(origin.kind == origin_kind::disk ? cache_event::from_disk

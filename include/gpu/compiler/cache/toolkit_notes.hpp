@@ -175,7 +175,7 @@ template <class Library> class toolkit_notes {
     }
     struct stat about{};
     if (!in.ok() || ::stat(facts.library.c_str(), &about) != 0) return false;
-    identity.device = static_cast<std::uint64_t>(about.st_dev);
+    identity.device = about.st_dev;
     return identity_of(about) == identity;
   }
 };

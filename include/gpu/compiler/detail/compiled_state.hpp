@@ -32,7 +32,7 @@ struct compiled_state {
   /// The files that the compilation opened, as NVRTC names them, each once, in the order of first
   /// opening. Includes headers given as text, by their names, but not the source.
   sequence<text> headers = {};
-  /// Whether `headers` is certain to be complete.
+  /// True if `headers` is certain to be complete.
   bool headers_complete = false;
 
   std::uint32_t owners = 1;

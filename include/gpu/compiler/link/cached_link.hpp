@@ -12,7 +12,7 @@
 
 namespace gpu::inline v0::detail {
 
-/// Fails if there is no nvJitLink and the link needs it.
+/// Fails if the link needs nvJitLink and it is missing.
 inline result<> require_nvjitlink(const link_plan& plan, source_location where) {
   const bool extra = !plan.options.extra.empty();
   if (nvjitlink::is_available() || (!plan.link_time_optimization && !extra)) return {};
@@ -24,7 +24,7 @@ inline result<> require_nvjitlink(const link_plan& plan, source_location where) 
   return fail(link_refusal(static_cast<errc>(missing.code()), out, where));
 }
 
-/// Returns what is known of nvJitLink; nothing if there is none.
+/// Returns what is known of nvJitLink; nothing without it.
 inline library_facts nvjitlink_facts() {
   using library = nvjitlink::detail::library;
   if (const library_facts* recalled = recalled_library<library>()) return *recalled;

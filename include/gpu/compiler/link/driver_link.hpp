@@ -13,16 +13,11 @@ namespace gpu::inline v0::detail {
 /// Returns the driver's name for a kind of input.
 constexpr CUjitInputType driver_link_kind(link_input_kind kind) noexcept {
   switch (kind) {
-    case link_input_kind::cubin:
-      return CU_JIT_INPUT_CUBIN;
-    case link_input_kind::fatbin:
-      return CU_JIT_INPUT_FATBINARY;
-    case link_input_kind::object:
-      return CU_JIT_INPUT_OBJECT;
-    case link_input_kind::library:
-      return CU_JIT_INPUT_LIBRARY;
-    default:
-      return CU_JIT_INPUT_PTX;
+    case link_input_kind::cubin: return CU_JIT_INPUT_CUBIN;
+    case link_input_kind::fatbin: return CU_JIT_INPUT_FATBINARY;
+    case link_input_kind::object: return CU_JIT_INPUT_OBJECT;
+    case link_input_kind::library: return CU_JIT_INPUT_LIBRARY;
+    default: return CU_JIT_INPUT_PTX;
   }
 }
 

@@ -17,7 +17,7 @@ class shared_link_symbols {
     std::size_t piece;
   };
 
-  /// Returns the entry of that name; creates it and sets `fresh` if there is none.
+  /// Returns the entry of that name; creates it and sets `fresh` if it is missing.
   entry& find(const link_symbol& symbol, std::size_t piece, bool& fresh) {
     if ((entries_.size() + 1) * 2 > slots_.size()) grow();
     std::size_t at = slot_of(symbol.name);

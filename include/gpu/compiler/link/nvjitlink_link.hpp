@@ -52,21 +52,14 @@ inline sequence<text> nvjitlink_options(const link_plan& plan, bool as_ptx) {
 /// Returns nvJitLink's number for a kind of input.
 constexpr int nvjitlink_kind(link_input_kind kind) noexcept {
   switch (kind) {
-    case link_input_kind::cubin:
-      return 1;
-    case link_input_kind::ptx:
-      return 2;
-    case link_input_kind::lto_ir:
-      return 3;
-    case link_input_kind::fatbin:
-      return 4;
-    case link_input_kind::object:
-      return 5;
-    case link_input_kind::library:
-      return 6;
+    case link_input_kind::cubin: return 1;
+    case link_input_kind::ptx: return 2;
+    case link_input_kind::lto_ir: return 3;
+    case link_input_kind::fatbin: return 4;
+    case link_input_kind::object: return 5;
+    case link_input_kind::library: return 6;
     case link_input_kind::program:
-    case link_input_kind::unknown:
-      break;
+    case link_input_kind::unknown: break;
   }
   return 0;
 }

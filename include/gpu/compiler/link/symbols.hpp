@@ -191,18 +191,18 @@ template <class Visit> void for_each_cubin_symbol(bytes_ref image, Visit visit) 
   constexpr std::uint32_t symbol_table = 2;
   constexpr std::size_t header_size = 64, symbol_size = 24;
   if (bytes_of_cubin(image) == 0 || bytes_of_cubin(image) > image.size()) return;
-  const auto sections = static_cast<std::size_t>(read_at<std::uint64_t>(image, 40));
+  const auto sections = read_at<std::uint64_t>(image, 40);
   const std::size_t count = read_at<std::uint16_t>(image, 60);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t header = sections + i * header_size;
     if (read_at<std::uint32_t>(image, header + 4) != symbol_table) continue;
-    const auto first = static_cast<std::size_t>(read_at<std::uint64_t>(image, header + 24));
-    const auto bytes = static_cast<std::size_t>(read_at<std::uint64_t>(image, header + 32));
+    const auto first = read_at<std::uint64_t>(image, header + 24);
+    const auto bytes = read_at<std::uint64_t>(image, header + 32);
     const std::size_t strings = read_at<std::uint32_t>(image, header + 40);
     if (strings >= count) return;
     const std::size_t string_header = sections + strings * header_size;
-    const auto names = static_cast<std::size_t>(read_at<std::uint64_t>(image, string_header + 24));
-    const auto length = static_cast<std::size_t>(read_at<std::uint64_t>(image, string_header + 32));
+    const auto names = read_at<std::uint64_t>(image, string_header + 24);
+    const auto length = read_at<std::uint64_t>(image, string_header + 32);
     for (std::size_t at = first; at + symbol_size <= first + bytes; at += symbol_size) {
       const auto info = read_at<unsigned char>(image, at + 4);
       const auto section = read_at<std::uint16_t>(image, at + 6);

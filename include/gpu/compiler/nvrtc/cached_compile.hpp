@@ -9,7 +9,7 @@
 
 namespace gpu::inline v0::detail {
 
-/// Returns what is known of NVRTC; nothing if there is none.
+/// Returns what is known of NVRTC; nothing without it.
 inline library_facts nvrtc_facts() {
   library_facts facts;
   if (!get_nvrtc_facts(facts, {}).has_value()) facts = {};

@@ -7,7 +7,7 @@
 
 namespace gpu::inline v0::detail {
 
-/// Returns a line of a source, counted from 1; empty if there is no such line.
+/// Returns a line of a source, counted from 1; empty if the source is shorter.
 inline string_ref line_of(string_ref source, std::size_t number) noexcept {
   string_ref line;
   for (std::size_t i = 0; i < number; ++i) {

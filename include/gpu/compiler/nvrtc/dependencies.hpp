@@ -28,6 +28,16 @@ struct header_states {
     const std::size_t position = paths.position(path);
     return position == 0 ? nullptr : &states[position - 1];
   }
+  /// Returns the state of a file that was seen under another path, or null.
+  const header_state* find_file(const file_identity& identity) const noexcept {
+    for (const header_state& state : states) {
+      if (state.kind == location_kind::file && state.identity.device == identity.device &&
+          state.identity.inode == identity.inode) {
+        return &state;
+      }
+    }
+    return nullptr;
+  }
 };
 
 /// Finds the conditions under which a compiled program may be reused. The files that were opened
@@ -61,14 +71,18 @@ class dependency_finder {
       if (state.kind != location_kind::nothing) {
         state.identity = identity_of(about);
         if (state.identity.changed > newest) newest = state.identity.changed;
-        if (read_header(path, state.contents, state.identity)) all.scan(state.contents, path);
+        if (read_header(path, state.contents, state.identity) &&
+            all.is_first_of_file(path, state.identity)) {
+          all.scan(state.contents, path);
+        }
       }
       before.paths.insert(path);
       before.states.push_back(state);
       return state.kind == location_kind::file;
     };
     for (std::size_t i = 0; i < all.lookups_.size(); ++i) {
-      all.each_path(lookup(all.lookups_[i]), folders.size() - toolkit, see);
+      const lookup one = all.lookups_[i];  // `see` may add to the list
+      all.each_path(one, folders.size() - toolkit, see);
     }
     file_clock now = file_clock::now();
     constexpr timespec millisecond{0, 1'000'000};
@@ -103,8 +117,8 @@ class dependency_finder {
       if (folders_known != own_folders_.list().size()) looked = 0;
       folders_known = own_folders_.list().size();
       for (; looked < lookups_.size(); ++looked) {
-        each_path(lookup(lookups_[looked]), folders_.size(),
-                  [&](const text& path) { return look_at(path); });
+        const lookup one = lookups_[looked];  // `look_at` may add to the list
+        each_path(one, folders_.size(), [&](const text& path) { return look_at(path); });
       }
       look_for_unexplained();
     } while (looked < lookups_.size() || folders_known != own_folders_.list().size());
@@ -125,6 +139,11 @@ class dependency_finder {
     text own_folder;  // of the file with the directive
     bool quoted;
     bool all_folders;  // also those after the first that has it
+  };
+
+  struct file_in_folder {
+    std::uint64_t device, inode;
+    text folder;
   };
 
   /// Records why the conditions are not known.
@@ -215,13 +234,37 @@ class dependency_finder {
       return give_up("header ", path, " went away while the program was compiled");
     }
     const header_state* before = before_.find(path);
+    if (before == nullptr) before = before_.find_file(identity);
     if (identity.changed >= before_.started.stamp ||
         (before != nullptr && !(before->identity == identity && before->contents == contents))) {
       return give_up("header ", path, " was written while the program was compiled");
     }
     out_->files.push_back({path, digest_of(contents)});
     seen_files_.push_back(identity);
-    scan(contents, path);
+    if (complete_ || is_first_of_file(path, identity)) scan(contents, path);
+  }
+
+  /// Returns whether no file was seen that is the same one, in the same folder: under another path
+  /// for it, as in `a/../a/x.h`, the names in its directives stand for the same files. Headers
+  /// that include each other by such paths would otherwise have more and more of them.
+  bool is_first_of_file(const text& path, const file_identity& identity) {
+    for (const file_in_folder& seen : searched_) {
+      if (seen.device == identity.device && seen.inode == identity.inode &&
+          is_same_folder(seen.folder, folder_of(path))) {
+        return false;
+      }
+    }
+    searched_.push_back({identity.device, identity.inode, folder_of(path)});
+    return true;
+  }
+  static bool is_same_folder(const text& one, const text& other) {
+    if (one == other) return true;
+    struct stat first{}, second{};
+    const auto is_there = [](const text& folder, struct stat& about) {
+      return ::stat(folder.empty() ? "." : folder.c_str(), &about) == 0;
+    };
+    return is_there(one, first) && is_there(other, second) && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
   }
 
   /// Calls `visit(path)` for each path that a name may stand for in a folder, until one returns
@@ -343,6 +386,7 @@ class dependency_finder {
   text_set given_, own_headers_, opened_own_, own_folders_, macro_folders_, seen_, files_,
       explained_, absent_, present_;
   sequence<lookup> lookups_;
+  sequence<file_in_folder> searched_;
   sequence<file_identity> seen_files_;
 };
 

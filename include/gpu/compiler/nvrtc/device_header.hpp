@@ -106,18 +106,19 @@ template <class T> class device_span {
 };
 
 /// Elements of type `T` in `Rank` dimensions. `view(i, j)` is `stride(0) * i + stride(1) * j`
-/// elements behind `data()`; strides may be negative, or 0 to repeat one element.
-template <class T, int Rank> class strided_span {
-  static_assert(Rank > 0, "a strided_span has at least one dimension");
+/// elements behind `data()`; strides may be negative, or 0 to repeat one element. A view of rank 0
+/// has one element, `view()`.
+template <class T, int Rank = 1> class array_view {
+  static_assert(Rank >= 0, "the rank of an array_view is the number of its dimensions, 0 or more");
 
  public:
   using element_type = T;
   static constexpr int rank = Rank;
 
-  strided_span() = default;
+  array_view() = default;
   template <class U = T>
-  __device__ strided_span(
-      const strided_span<typename detail::same_without_const<U>::type, Rank>& other)
+  __device__ array_view(
+      const array_view<typename detail::same_without_const<U>::type, Rank>& other)
       : data_(other.data()) {
     for (int axis = 0; axis < Rank; ++axis) {
       extents_[axis] = other.extent(axis);
@@ -136,7 +137,7 @@ template <class T, int Rank> class strided_span {
   }
 
   template <class... Index> __device__ T& operator()(Index... index) const {
-    static_assert(sizeof...(Index) == Rank, "a strided_span takes one index for each dimension");
+    static_assert(sizeof...(Index) == Rank, "an array_view takes one index for each dimension");
     return data_[offset(0, static_cast<size_type>(index)...)];
   }
 
@@ -144,20 +145,22 @@ template <class T, int Rank> class strided_span {
   __device__ difference_type offset(int) const { return 0; }
   template <class... Rest>
   __device__ difference_type offset(int axis, size_type index, Rest... rest) const {
-    detail::check_index("gpu::strided_span", index, extents_[axis]);
+    detail::check_index("gpu::array_view", index, extents_[axis]);
     return static_cast<difference_type>(index) * strides_[axis] + offset(axis + 1, rest...);
   }
 
   T* data_;
-  size_type extents_[Rank];
-  difference_type strides_[Rank];
+  // Rank 0 has an unused extent and stride: C++ has no arrays of length 0.
+  size_type extents_[Rank == 0 ? 1 : Rank];
+  difference_type strides_[Rank == 0 ? 1 : Rank];
 };
 
 // The same layout as on the host.
 static_assert(sizeof(device_span<char>) == 16 && alignof(device_span<char>) == 8,
               "a device_span is a pointer and a length of 64 bits each");
-static_assert(sizeof(strided_span<char, 3>) == 56 && alignof(strided_span<char, 3>) == 8,
-              "a strided_span is a pointer, the extents and the strides, of 64 bits each");
+static_assert(sizeof(array_view<char, 3>) == 56 && sizeof(array_view<char, 0>) == 24 &&
+                  alignof(array_view<char, 3>) == 8,
+              "an array_view is a pointer, the extents and the strides, of 64 bits each");
 
 /// A position in the grid, or its size, in threads. 64 bits: a grid may have more than 2^32 threads.
 struct grid_place {

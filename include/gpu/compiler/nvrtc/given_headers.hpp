@@ -1,8 +1,9 @@
 #pragma once
 /// \file
-/// The headers that every program can include without an include folder: `<gpu/device.hpp>`, and
-/// those of the C++ standard library.
+/// The headers that programs can include without an include folder: `<gpu/device.hpp>` and those of
+/// the C++ standard library, and `<gpu/random.hpp>` if the host program includes it.
 
+#include <gpu/compiler/detail/offered_headers.hpp>
 #include <gpu/compiler/nvrtc/device_header.hpp>
 #include <gpu/compiler/nvrtc/include_scan.hpp>
 #include <gpu/compiler/nvrtc/standard_headers.hpp>
@@ -12,27 +13,34 @@
 
 namespace gpu::inline v0::detail {
 
-/// Returns the text of the library's header `name`, or an empty text if there is no such header.
+/// Returns the text of the library's header `name`, or an empty text if it is unknown.
 inline text library_header(string_ref name) {
-  if (name == device_header_name) {
-    return required(text(device_header, sizeof device_header - 1));
-  }
-  return standard_header(name);
+  if (name == device_header_name) return required(text(device_header));
+  const text offered = offered_headers::find(name);
+  return offered.empty() ? standard_header(name) : offered;
+}
+
+/// The hash of the texts of random numbers, each of them in turn by `hash_text`. It is a part of
+/// the cache's key in all programs, also in those that do not have the texts: so they find each
+/// other's results. tests/random/device_headers_test.cpp says what it has to be.
+inline constexpr std::uint64_t hash_of_random_headers = 0x18e8'b945'a9ee'6779;
+
+/// Goes on with a hash (FNV-1a) by a text. Not constexpr: compilers would compute it, slowly, where
+/// the text is a constant.
+inline std::uint64_t hash_text(std::uint64_t hash, string_ref header) noexcept {
+  for (const char c : header) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3;
+  return hash;
 }
 
 /// Returns a hash of the library's headers, which differs between versions of the library.
 inline std::uint64_t mark_of_library_headers() {
   static std::uint64_t mark = 0;  // each thread that finds 0 computes the same
   if (const std::uint64_t known = __atomic_load_n(&mark, __ATOMIC_RELAXED)) return known;
-  std::uint64_t hash = 0xcbf2'9ce4'8422'2325;  // FNV-1a
-  const auto add = [&](string_ref header) {
-    for (const char c : header) {
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3;
-    }
-  };
-  add({device_header, sizeof device_header - 1});
-  for (const plain_header& header : plain_headers) add(header.source);
-  for (const char* header : {"cstddef", "cmath", "stdint.h"}) add(libcuxx_header(header));
+  std::uint64_t hash = hash_text(hash_of_random_headers, device_header);
+  for (const plain_header& header : plain_headers) hash = hash_text(hash, header.source);
+  for (const char* header : {"cstddef", "cmath", "stdint.h"}) {
+    hash = hash_text(hash, libcuxx_header(header));
+  }
   __atomic_store_n(&mark, hash, __ATOMIC_RELAXED);
   return hash;
 }

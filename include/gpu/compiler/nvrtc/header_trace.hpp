@@ -23,7 +23,7 @@ class header_trace {
   header_trace() noexcept : file_{::memfd_create("gpu-headers", MFD_CLOEXEC)} {
     if (file_ < 0) return;
     format_into(option_, sizeof option_, "-Xcudafe=--error_output=/proc/self/fd/%d", file_);
-    if (::access(path(), W_OK) != 0) close();  // there is no /proc
+    if (::access(path(), W_OK) != 0) close();  // /proc is not mounted
   }
   header_trace(const header_trace&) = delete;
   header_trace& operator=(const header_trace&) = delete;

@@ -2,6 +2,7 @@
 /// \file
 /// Explains why a header was not found: where it was searched, and what was there.
 
+#include <gpu/compiler/detail/offered_headers.hpp>
 #include <gpu/compiler/diagnostics.hpp>
 #include <gpu/compiler/options/compile_request.hpp>
 #include <gpu/compiler/toolkit/header_search.hpp>
@@ -22,14 +23,51 @@ inline string_ref missing_header(string_ref message) noexcept {
   return name.substring(0, size);
 }
 
+/// Writes what to do instead of including a header of the host's standard library that device code
+/// cannot use. Returns false for any other header.
+inline bool explain_host_header(text_builder& out, string_ref name) {
+  constexpr const char* streams[] = {"iostream", "ostream", "istream", "fstream", "sstream",
+                                     "iomanip",  "ios",     "print",   "format",  "syncstream"};
+  constexpr const char* others[] = {
+      "vector", "string", "map",   "set",        "unordered_map", "unordered_set",      "list",
+      "deque",  "thread", "mutex", "filesystem", "regex",         "condition_variable", "future",
+      "random"};
+  for (const char* each : streams) {
+    if (name != each) continue;
+    out << '<' << name
+        << "> is for the host alone, and a program has device code alone. Remove it; "
+           "printf prints from a kernel and needs no header.\n";
+    return true;
+  }
+  for (const char* each : others) {
+    if (name != each) continue;
+    out << '<' << name
+        << "> is for the host alone, and a program has device code alone. Remove it, "
+           "or keep the host's code in a source of its own; kernels take memory as pointers or "
+           "gpu::device_span.\n";
+    return true;
+  }
+  return false;
+}
+
+/// Writes what to do for a header of random numbers in a program that does not offer them. Returns
+/// false for any other header.
+inline bool explain_offered_header(text_builder& out, string_ref name) {
+  if (name != "gpu/random.hpp" || !offered_headers::find(name).empty()) return false;
+  out << "Device code can include <gpu/random.hpp> if a source of the host program does so, too. "
+         "Write #include <gpu/random.hpp> there.\n";
+  return true;
+}
+
 /// Writes where `#include` looked for `name`, and what to do.
 inline void explain_missing_header(text_builder& out, const compile_request& request,
                                    string_ref name) {
+  if (explain_host_header(out, name) || explain_offered_header(out, name)) return;
   out << '"' << name << "\" was searched for\n";
   if (!request.source.headers().empty()) {
     nearest_names<4> nearest;
     for (const program_header& header : request.source.headers()) {
-      nearest.add(header.name.c_str(), edit_distance(name, header.name));
+      nearest.add(header.name, edit_distance(name, header.name));
     }
     out << "  among the " << request.source.headers().size() << " headers given as text:";
     for (std::size_t i = 0; i < nearest.count; ++i) out << ' ' << nearest.list[i].name;

@@ -118,7 +118,7 @@ inline constexpr plain_header plain_headers[] = {
     {"string.h", empty_header}, {"time.h", empty_header}};
 
 /// Returns a header that includes the counterpart of `name` in libcu++, or fails with what to do if
-/// there is none.
+/// libcu++ lacks it.
 inline text libcuxx_header(string_ref name) {
   const bool of_c = name == "stdint.h" || name == "limits.h" || name == "stddef.h";
   text_builder counterpart;
@@ -146,7 +146,7 @@ inline text libcuxx_header(string_ref name) {
   return required(out.finish());
 }
 
-/// Returns the text of the standard header `name`, or an empty text if there is none.
+/// Returns the text of the standard header `name`, or an empty text if it is unknown.
 inline text standard_header(string_ref name) {
   for (const char* known : libcuxx_headers) {
     if (name == known) return libcuxx_header(name);

@@ -5,6 +5,7 @@
 
 #include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/options/known_options.hpp>
+#include <gpu/compiler/options/nvcc_options.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/kernel/detail/name_suggestions.hpp>
 
@@ -73,6 +74,8 @@ class option_chooser {
       const text& written = texts[i];
       parsed_option parsed = parse_option(written);
       if (parsed.number == known_option_count) {
+        const char* const instead = instead_of_nvcc_option(written);
+        if (instead != nullptr) return refuse_nvcc_option(written, instead, origin);
         if (!newer) return refuse_unknown(written, parsed, origin);
         chosen_.push_back({known_option_count, false, written, origin});
         continue;
@@ -243,6 +246,13 @@ class option_chooser {
     out << "NVRTC has no option \"" << written << "\" (" << origin << "). The nearest is "
         << nearest_option(parsed.name)
         << ". Pass each option as a string of its own, with its value after an equals sign.";
+    return refuse(out);
+  }
+
+  result<> refuse_nvcc_option(const text& written, const char* instead, const char* origin) const {
+    text_builder out;
+    out << "\"" << written << "\" (" << origin
+        << ") is an option of nvcc, which NVRTC does not have. " << instead;
     return refuse(out);
   }
 

@@ -6,14 +6,14 @@
 
 namespace gpu::inline v0::detail {
 
-/// What to compile and how, with nothing left to the device or the environment.
+/// A program and its options, with nothing left to the device or the environment.
 struct compile_request {
   const program& source;
   gpu::architecture architecture;     ///< real or virtual
   sequence<text> options = {};        ///< as NVRTC takes them, in one order; no include folders
   sequence<text> folders = {};        ///< the user's include folders, in their order
   sequence<text> found_folders = {};  ///< those of the toolkit; searched after the user's
-  text compiler = {};                 ///< NVRTC's version and build; empty if there is no NVRTC
+  text compiler = {};                 ///< NVRTC's version and build; empty without NVRTC
   sequence<text> variables = {};      ///< the environment variables that change NVRTC's output
 };
 

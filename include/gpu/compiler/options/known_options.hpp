@@ -161,15 +161,6 @@ inline string_ref macro_name(string_ref definition) noexcept {
   return definition.substring(0, size);
 }
 
-inline bool is_identifier(string_ref name) noexcept {
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    if (!letter && (i == 0 || c < '0' || c > '9')) return false;
-  }
-  return !name.empty();
-}
-
 /// Splits a line of options at its spaces. Quotation marks of both kinds hold words together.
 inline sequence<text> split_words(string_ref line) {
   sequence<text> words;

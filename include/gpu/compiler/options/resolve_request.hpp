@@ -3,6 +3,7 @@
 /// `resolve_request`: turns a program and its options into a request that no longer depends on the
 /// device or the environment.
 
+#include <gpu/compiler/detail/device_in_use.hpp>
 #include <gpu/compiler/options/compile_request.hpp>
 #include <gpu/compiler/options/member_options.hpp>
 #include <gpu/compiler/program.hpp>
@@ -13,18 +14,10 @@
 namespace gpu::inline v0::detail {
 
 /// Sets `number` to the compute capability of a device, 90 for 9.0. If `device` is negative, uses
-/// that of the current context, or else the first.
+/// the device in use.
 inline result<> get_compute_capability(CUdevice device, int& number, source_location where) {
   using table = driver::entry_points;
-  if (device < 0) {
-    CUcontext current = nullptr;
-    GPU_TRY(driver::call<&table::ctx_get_current>(where, &current));
-    if (current != nullptr) {
-      GPU_TRY(driver::call<&table::ctx_get_device>(where, &device));
-    } else {
-      GPU_TRY(driver::call<&table::device_get>(where, &device, 0));
-    }
-  }
+  if (device < 0) GPU_TRY(get_device_in_use(device, where));
   int major = 0, minor = 0;
   GPU_TRY(driver::call<&table::device_get_attribute>(
       where, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));

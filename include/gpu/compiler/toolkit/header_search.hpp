@@ -10,6 +10,7 @@
 #include <gpu/system/made_once.hpp>
 #include <gpu/system/output.hpp>
 #include <gpu/system/read_file.hpp>
+#include <gpu/system/toolkit_target.hpp>
 
 #include <glob.h>
 #include <sys/stat.h>
@@ -103,10 +104,9 @@ class header_search {
   /// A toolkit has its headers in include, or in targets if it supports several platforms; the
   /// wheels of CUDA 13 are a toolkit in the folder nvidia, and those of CUDA 12 a folder each.
   void in_root(string_ref root) {
-    for (const char* below :
-         {"include", "targets/x86_64-linux/include", "targets/sbsa-linux/include", "cu13/include",
-          "cuda_runtime/include", "cuda_cccl/include", "nvidia/cu13/include",
-          "nvidia/cuda_runtime/include", "nvidia/cuda_cccl/include"}) {
+    for (const char* below : {"include", toolkit_target_headers, "cu13/include",
+                              "cuda_runtime/include", "cuda_cccl/include", "nvidia/cu13/include",
+                              "nvidia/cuda_runtime/include", "nvidia/cuda_cccl/include"}) {
       if (toolkit_ && libcuxx_) return;
       const text folder = path_in(root, below);
       if (kind_of_path(folder.c_str()) == path_kind::folder) {

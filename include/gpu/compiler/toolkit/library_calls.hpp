@@ -64,8 +64,8 @@ inline result<> library_result(error_domain domain, int code, const char* call,
 
 /// Calls one function of the table in force, as in `library_call<&nvrtc::entry_points::version>`,
 /// and turns its return code into a `result`.
-/// **Errors**: the library's code, with the name of the function; or the reason why there is no
-/// such function, among them `errc::process_forked` and `errc::process_exiting`.
+/// **Errors**: the library's code, with the name of the function; or the reason why the
+/// function is missing, such as `errc::process_forked` and `errc::process_exiting`.
 template <auto Member, class... Arguments>
 result<> library_call(source_location where, Arguments... arguments) noexcept {
   using Library = library_of<Member>;
@@ -94,14 +94,13 @@ result<> library_text(Handle handle, text& contents, source_location where) noex
   contents = text();
   if (size == 0) return {};
   auto* characters = new (std::nothrow) char[size];
-  result<> got = {};
   if (characters != nullptr) {
-    got = library_call<Get>(where, handle, characters);
+    result<> got = library_call<Get>(where, handle, characters);
     if (got.has_value()) contents = text(characters, size);
     delete[] characters;
+    if (!contents.lost()) return got;
+    contents = text();
   }
-  if (characters != nullptr && !contents.lost()) return got;
-  contents = text();
   return fail(
       no_memory_for_output(library_of<Get>::name, library_function_name<Get>(), size, where));
 }

@@ -99,7 +99,7 @@ inline text library_identity(const char* name, int major, int minor, const void*
 
 /// The version, build and abilities of the library in use.
 struct library_facts {
-  text identity = {};  ///< version and build; empty if there is no library
+  text identity = {};  ///< version and build; empty without a library
   text library = {};   ///< the path of its file
   int major = 0, minor = 0;
   sequence<int> architectures = {};  ///< that a compiler supports, 90 for `sm_90`, ascending
@@ -143,7 +143,7 @@ template <class Library> const library_facts*& recalled_facts() noexcept {
 }
 
 /// Returns the facts that an earlier process noted about the library that this process would open;
-/// null if there are none, and once the library is open.
+/// null if not known, and once the library is open.
 template <class Library> const library_facts* recalled_library() noexcept {
   if (library_table_in_force<Library>() != nullptr) return nullptr;
   return __atomic_load_n(&recalled_facts<Library>(), __ATOMIC_ACQUIRE);

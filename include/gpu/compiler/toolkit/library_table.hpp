@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace gpu::inline v0::detail {
@@ -93,14 +94,22 @@ template <class Library> struct library_state {
   /// calls any handler, and a handler of ours would be too late: the library registers its own
   /// while it works, and those are called first.
   struct exit_watch {
-    ~exit_watch() {
-      if (::syscall(SYS_gettid) == ::getpid()) abandon_at_exit();  // the main thread
+    ~exit_watch() { abandon_at_exit(); }
+
+    /// Returns the watch if this is the main thread, or null. The C library allocates memory to
+    /// note the destructor and ends the process if there is none, for which a plugin that is opened
+    /// late should not be the reason. So there has to be more than it takes, or there is no watch.
+    static const exit_watch* begin() noexcept {
+      if (::syscall(SYS_gettid) != ::getpid()) return nullptr;
+      void* volatile enough = std::malloc(4096);  // volatile: or compilers leave both calls out
+      std::free(enough);
+      return enough != nullptr ? &watch : nullptr;
     }
   };
 
   inline static thread_local constinit unsigned uses_of_thread = 0;
   inline static thread_local exit_watch watch;
-  inline static const exit_watch* const watch_of_main_thread = &watch;  // made before main
+  inline static const exit_watch* const watch_of_main_thread = exit_watch::begin();  // before main
 };
 
 /// Counts this thread among those that are in the library, while it lives.

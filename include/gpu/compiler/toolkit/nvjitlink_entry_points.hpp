@@ -15,7 +15,7 @@ namespace detail {
 struct library;
 }
 
-/// Pointers to nvJitLink's functions; all null if there is no nvJitLink.
+/// Pointers to nvJitLink's functions; all null without nvJitLink.
 struct entry_points {
   using library = detail::library;
 

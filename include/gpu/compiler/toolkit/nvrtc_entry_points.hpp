@@ -19,7 +19,7 @@ namespace detail {
 struct library;
 }
 
-/// Pointers to NVRTC's functions; all null if there is no NVRTC.
+/// Pointers to NVRTC's functions; all null without NVRTC.
 struct entry_points {
   using library = detail::library;
 

@@ -6,6 +6,7 @@
 #include <gpu/core/text.hpp>
 #include <gpu/system/environment.hpp>
 #include <gpu/system/shared_library.hpp>
+#include <gpu/system/toolkit_target.hpp>
 
 #include <glob.h>
 
@@ -49,7 +50,7 @@ inline void* open_toolkit_library_in(const char* folder, const toolkit_library& 
 template <class Visit>
 void for_each_toolkit_folder(const toolkit_library& which, Visit visit) noexcept {
   // A toolkit has lib64 or lib; the wheels of CUDA 13 look like a toolkit.
-  const char* const folders[] = {"lib64", "lib", "targets/x86_64-linux/lib", "nvidia/cu13/lib",
+  const char* const folders[] = {"lib64", "lib", toolkit_target_libraries, "nvidia/cu13/lib",
                                  which.wheel_folder};
   char folder[768];
   for (const char* variable : {"CUDA_PATH", "CUDA_HOME", "CUDAToolkit_ROOT"}) {

@@ -22,15 +22,13 @@ inline const char* driver_advice(int code) noexcept {
     case driver_code::stub_library:
       return "The stub libcuda of the toolkit was loaded; put the driver's own library first in "
              "the library path.";
-    case driver_code::call_requires_newer_driver:
-      return "Update the NVIDIA driver.";
+    case driver_code::call_requires_newer_driver: return "Update the NVIDIA driver.";
     case driver_code::device_unavailable:
       return "Another process uses the device in exclusive mode; wait for it to end, or use "
              "another device.";
     case driver_code::no_device:
       return "Check that nvidia-smi lists a device and that CUDA_VISIBLE_DEVICES is not empty.";
-    case driver_code::invalid_device:
-      return "Pass a device index below gpu::device::count().";
+    case driver_code::invalid_device: return "Pass a device index below gpu::device::count().";
     case driver_code::invalid_image:
       return "Pass a complete, unmodified cubin or fatbin, or null-terminated PTX.";
     case driver_code::invalid_context:
@@ -42,8 +40,7 @@ inline const char* driver_advice(int code) noexcept {
              "device if the error returns.";
     case driver_code::peer_access_unsupported:
       return "The two devices cannot access each other's memory; copy through host memory.";
-    case driver_code::invalid_ptx:
-      return "The PTX has an error; the log names the line.";
+    case driver_code::invalid_ptx: return "The PTX has an error; the log names the line.";
     case driver_code::jit_compiler_not_found:
       return "Install libnvidia-ptxjitcompiler, a part of the driver.";
     case driver_code::unsupported_ptx_version:
@@ -52,23 +49,20 @@ inline const char* driver_advice(int code) noexcept {
     case driver_code::contained:
       return "An invalid access to peer memory or a hardware fault was contained to this process, "
              "which can no longer use CUDA; see dmesg, and restart the process.";
-    case driver_code::file_not_found:
-      return "The file does not exist; check the path.";
+    case driver_code::file_not_found: return "The file does not exist; check the path.";
     case driver_code::operating_system:
       return "An operating system call failed; check its limits (locked memory, open files).";
     case driver_code::invalid_handle:
       return "The handle was destroyed or belongs to another context, or the event was never "
              "recorded.";
-    case driver_code::illegal_state:
-      return "The object is not in a state that this call accepts.";
+    case driver_code::illegal_state: return "The object is not in a state that this call accepts.";
     case driver_code::not_found:
       return "There is no object with this name or at this address. Declare kernels extern \"C\", "
              "or use their mangled names.";
-    case driver_code::not_ready:
-      return "The work is not finished; query again, or synchronize.";
+    case driver_code::not_ready: return "The work is not finished; query again, or synchronize.";
     case driver_code::illegal_address:
-      return "A kernel accessed memory that is not allocated. The context is lost; run under "
-             "compute-sanitizer or on the CPU driver to find the access.";
+      return "A kernel accessed memory that is not allocated. The context is lost; "
+             "compute-sanitizer, and the CPU driver of gpu/testing, report the access.";
     case driver_code::launch_out_of_resources:
       return "Use fewer threads, registers or less shared memory in each block, or pass the "
              "arguments that the kernel expects.";
@@ -81,14 +75,12 @@ inline const char* driver_advice(int code) noexcept {
       return "Enable peer access between the devices first.";
     case driver_code::primary_context_active:
       return "Set the flags before the primary context becomes active.";
-    case driver_code::context_is_destroyed:
-      return "The context was destroyed; create a new one.";
+    case driver_code::context_is_destroyed: return "The context was destroyed; create a new one.";
     case driver_code::assertion:
       return "An assert in a kernel failed. The context is lost; the message is on stderr.";
     case driver_code::host_memory_already_registered:
       return "The memory is already page-locked; do not register it twice.";
-    case driver_code::host_memory_not_registered:
-      return "Register the host memory first.";
+    case driver_code::host_memory_not_registered: return "Register the host memory first.";
     case driver_code::hardware_stack_error:
       return "The call stack of a kernel is corrupt or has overflowed. The context is lost; raise "
              "the stack size limit.";
@@ -105,8 +97,8 @@ inline const char* driver_advice(int code) noexcept {
       return "A kernel jumped to an address without code. The context is lost; check function "
              "pointers.";
     case driver_code::launch_failed:
-      return "A kernel failed. The context is lost; run under compute-sanitizer or on the CPU "
-             "driver to find the cause.";
+      return "A kernel failed. The context is lost; compute-sanitizer, and the CPU driver of "
+             "gpu/testing, report the cause.";
     case driver_code::cooperative_launch_too_large:
       return "All blocks of a cooperative launch must be resident on the device at once; launch "
              "fewer blocks.";
@@ -130,8 +122,7 @@ inline const char* driver_advice(int code) noexcept {
     case driver_code::mps_connection_failed:
       return "Start the MPS control daemon (nvidia-cuda-mps-control -d), or unset "
              "CUDA_MPS_PIPE_DIRECTORY.";
-    case driver_code::stream_capture_unsupported:
-      return "Move this call out of the capture.";
+    case driver_code::stream_capture_unsupported: return "Move this call out of the capture.";
     case driver_code::stream_capture_invalidated:
       return "An earlier error invalidated the capture; end it, and capture again.";
     case driver_code::stream_capture_merge:
@@ -157,27 +148,22 @@ inline const char* driver_advice(int code) noexcept {
     case driver_code::unknown:
       return "The driver gives no reason; see dmesg. If all programs fail, reload the NVIDIA "
              "kernel modules or reboot.";
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 
 inline const char* nvrtc_advice(int code) noexcept {
   switch (static_cast<nvrtc_code>(code)) {
-    case nvrtc_code::out_of_memory:
-      return "The host ran out of memory while compiling.";
+    case nvrtc_code::out_of_memory: return "The host ran out of memory while compiling.";
     case nvrtc_code::invalid_option:
       return "NVRTC does not support one of the options; the log names it.";
-    case nvrtc_code::compilation:
-      return "See the log above.";
+    case nvrtc_code::compilation: return "See the log above.";
     case nvrtc_code::builtin_operation_failure:
       return "libnvrtc-builtins was not found in the folder of libnvrtc; install both.";
     case nvrtc_code::name_expression_not_valid:
       return "The name expression does not name a function or variable of the program.";
-    case nvrtc_code::internal_error:
-      return "NVRTC had an internal error; try a newer version.";
-    default:
-      return nullptr;
+    case nvrtc_code::internal_error: return "NVRTC had an internal error; try a newer version.";
+    default: return nullptr;
   }
 }
 
@@ -189,35 +175,28 @@ inline const char* nvjitlink_advice(int code) noexcept {
     case nvjitlink_code::unrecognized_input:
     case nvjitlink_code::incorrect_input_type:
       return "Pass a complete, unmodified cubin, fatbin, PTX, LTO-IR or host object.";
-    case nvjitlink_code::internal:
-      return "nvJitLink had an internal error; try a newer version.";
+    case nvjitlink_code::internal: return "nvJitLink had an internal error; try a newer version.";
     case nvjitlink_code::arch_mismatch:
       return "Compile the inputs for the architecture of the link, or for an older one.";
-    case nvjitlink_code::lto_not_enabled:
-      return "Set link_time_optimization in the link_options.";
+    case nvjitlink_code::lto_not_enabled: return "Set link_time_optimization in the link_options.";
     case nvjitlink_code::outdated_library:
       return "The LTO-IR comes from a newer toolkit; use an nvJitLink that is at least as new as "
              "NVRTC.";
     case nvjitlink_code::unrecognized_arch:
     case nvjitlink_code::unsupported_arch:
       return "This nvJitLink does not support the architecture; install a newer toolkit.";
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 
-/// Returns what to do about an error, or null if there is no advice for its code.
+/// Returns what to do about an error, or null without advice for its code.
 inline const char* error_advice(error_domain domain, int code) noexcept {
   switch (domain) {
-    case error_domain::driver:
-      return driver_advice(code);
-    case error_domain::nvrtc:
-      return nvrtc_advice(code);
-    case error_domain::nvjitlink:
-      return nvjitlink_advice(code);
+    case error_domain::driver: return driver_advice(code);
+    case error_domain::nvrtc: return nvrtc_advice(code);
+    case error_domain::nvjitlink: return nvjitlink_advice(code);
     case error_domain::gpu:
-    case error_domain::curand:
-      break;
+    case error_domain::curand: break;
   }
   return nullptr;
 }

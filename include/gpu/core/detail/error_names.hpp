@@ -178,7 +178,8 @@ inline constexpr char gpu_code_names[] =
     "22 no_nvjitlink\0"
     "23 nvjitlink_too_old\0"
     "24 link_failed\0"
-    "25 callback_threw\0";
+    "25 callback_threw\0"
+    "26 not_converged\0";
 
 /// Returns the name that follows `code` in a list, or null.
 inline const char* find_name(const char* list, int code) noexcept {
@@ -196,16 +197,11 @@ inline const char* find_name(const char* list, int code) noexcept {
 /// Returns the name of the enumerator, or null if the code is unknown.
 inline const char* error_code_name(error_domain domain, int code) noexcept {
   switch (domain) {
-    case error_domain::gpu:
-      return find_name(gpu_code_names, code);
-    case error_domain::driver:
-      return find_name(driver_code_names, code);
-    case error_domain::nvrtc:
-      return find_name(nvrtc_code_names, code);
-    case error_domain::nvjitlink:
-      return find_name(nvjitlink_code_names, code);
-    case error_domain::curand:
-      break;
+    case error_domain::gpu: return find_name(gpu_code_names, code);
+    case error_domain::driver: return find_name(driver_code_names, code);
+    case error_domain::nvrtc: return find_name(nvrtc_code_names, code);
+    case error_domain::nvjitlink: return find_name(nvjitlink_code_names, code);
+    case error_domain::curand: break;
   }
   return nullptr;
 }

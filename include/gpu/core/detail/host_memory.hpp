@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What is done when host memory runs out: an error, and a text that is checked for it.
+/// Errors for host memory that runs out, and texts that are checked for it.
 
 #include <gpu/core/result.hpp>
 

@@ -9,15 +9,10 @@ namespace gpu::inline v0::detail {
 /// Saves the last error of the thread, to restore it if an alternative succeeds.
 class last_error_mark {
  public:
-  last_error_mark() noexcept {
-    if (!last_error_is_gone) error_ = last_error_of_thread.error;
-  }
-  void restore() const noexcept {
-    if (!last_error_is_gone) last_error_of_thread.error = error_;
-  }
+  void restore() const noexcept { set_last_error(error_); }
 
  private:
-  cuda_error error_{error_domain::gpu, 0, nullptr, source_location{}};
+  cuda_error error_ = last_error();
 };
 
 }  // namespace gpu::inline v0::detail

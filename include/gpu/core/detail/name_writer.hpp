@@ -96,7 +96,7 @@ struct integer_words {
     ++count;
     return true;
   }
-  constexpr void write(name_writer& out) const noexcept {
+  template <class Writer> constexpr void write(Writer& out) const noexcept {
     if (is_unsigned) out.put("unsigned ");
     if (is_char && is_signed) out.put("signed ");
     out.put(is_char ? "char" : is_short ? "short" : longs == 0 ? "int" : "long");
@@ -152,7 +152,7 @@ template <class Writer> constexpr void write_canonical(Writer& out, string_ref p
 }
 
 /// Returns the position of the template arguments in a compiler's type name: its last `<` at the
-/// outermost level, or the length if there is none.
+/// outermost level, or the length if not found.
 template <class Printed> constexpr std::size_t start_of_arguments(const Printed& printed) noexcept {
   std::size_t found = printed.size();
   int depth = 0;

@@ -40,4 +40,18 @@ inline string_ref without_blanks(string_ref whole) noexcept {
   return whole;
 }
 
+constexpr bool is_identifier_start(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+constexpr bool is_identifier_part(char c) noexcept { return is_identifier_start(c) || is_digit(c); }
+
+/// Returns whether `name` can name a variable (keywords are left to the compiler).
+constexpr bool is_identifier(string_ref name) noexcept {
+  if (name.empty() || !is_identifier_start(name[0])) return false;
+  for (const char c : name) {
+    if (!is_identifier_part(c)) return false;
+  }
+  return true;
+}
+
 }  // namespace gpu::inline v0::detail

@@ -39,7 +39,7 @@ template <class F> constexpr void write_floating(name_writer& out, F value) noex
   if (single) out.put('f');
 }
 
-/// Returns the suffix of literals of type `T`, or null if there is none.
+/// Returns the suffix of literals of type `T`, or null for other types.
 template <class T> constexpr const char* literal_suffix() noexcept {
   if (same<T, int>) return "";
   if (same<T, unsigned>) return "u";

@@ -5,7 +5,7 @@
 
 #include <gpu/core/error_code.hpp>
 
-#include <cuda.h>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 #include <cstddef>
 
@@ -20,20 +20,20 @@ extern "C" CUresult CUDAAPI cuProfilerStop(void);
 
 namespace gpu::inline v0::driver {
 
-/// Pointers to the driver's functions. A null member is a function that the driver does not have;
-/// calling it is `errc::not_supported`, for that call alone.
+/// Pointers to the driver's functions. A member is null if the driver lacks the function; then that
+/// call alone fails, with `errc::not_supported`.
 struct entry_points {
 #define GPU_DRIVER_ENTRY(member, function, version) decltype(::function)* member;
 #include <gpu/driver/detail/entry_points.inc>
 
-  /// Why all members are null, or 0: `errc::no_driver`, `driver_too_old`, `process_forked` or
-  /// `process_exiting`.
+  /// The reason why all members are null, or 0: `errc::no_driver`, `driver_too_old`,
+  /// `process_forked` or `process_exiting`.
   errc unavailable;
-  /// What the driver said where it could not be started, and then all members are null but
-  /// cuDriverGetVersion's; else CUDA_SUCCESS.
+  /// The code with which the driver failed to start, or CUDA_SUCCESS. If it failed, only
+  /// cuDriverGetVersion's member is not null.
   CUresult start_failure;
-  /// What the loader said, for the message, or which call gave `start_failure`; a string that
-  /// outlives the table, or null.
+  /// The message of the dynamic loader, or the name of the call that returned `start_failure`; a
+  /// string that outlives the table, or null.
   const char* unavailable_detail;
 };
 
@@ -50,7 +50,7 @@ inline constexpr std::size_t entry_point_count =
 /// All entry points, in the order of the members.
 class entry_point_names {
  public:
-  /// Looked for from the start: for messages, and for loading the table once.
+  /// Searches from the start, which is fast enough for messages and for loading the table once.
   constexpr entry_point_info operator[](std::size_t index) const noexcept {
     const char* name = names_and_versions_;
     for (std::size_t strings = 2 * index; strings != 0; --strings) name = past(name);
@@ -78,7 +78,7 @@ namespace detail {
 inline constexpr entry_points null_entry_points{};
 }
 
-/// The index in `entry_point_list` of a member of the table.
+/// Returns the index in `entry_point_list` of a member of the table.
 template <class Function> std::size_t entry_point_index(Function entry_points::* member) noexcept {
   const auto* table = reinterpret_cast<const char*>(&detail::null_entry_points);
   const auto* slot = reinterpret_cast<const char*>(&(detail::null_entry_points.*member));

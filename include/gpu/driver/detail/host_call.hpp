@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// A call of the program's code by the driver: the callable with the place it came from, and what
-/// contains its failures; and how a graph keeps an object alive.
+/// Calls of the program's functions by the driver, which catch exceptions and remember the source
+/// location; and objects that a graph keeps alive.
 
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/driver/calls.hpp>
@@ -10,7 +10,7 @@
 
 namespace gpu::inline v0::detail {
 
-/// What of a callable that `function` was given let an exception out, and what that can be told by.
+/// Words for an error about a callable that threw: what it did, and what to do.
 struct thrown_by {
   const char* deed;
   const char* cure;
@@ -18,16 +18,15 @@ struct thrown_by {
 inline constexpr thrown_by the_call{"the host function", "Catch exceptions inside it."};
 inline constexpr thrown_by its_copy{"copying the host function", "Move it in instead."};
 
-[[gnu::cold, gnu::noinline]] inline cuda_error callback_error(const char* function,
-                                                              const thrown_by& by, const char* what,
-                                                              source_location where) noexcept {
+inline cuda_error callback_error(const char* function, const thrown_by& by, const char* what,
+                                 source_location where) noexcept {
   text_builder out;
   out << by.deed << " threw: " << what << ". " << by.cure;
   return refusal(errc::callback_threw, function, out.finish(), where);
 }
 
-/// Does `work()`, called by the driver. What it throws, and the error of a result that it returns,
-/// goes to the error reporter: nobody else is there to receive it.
+/// Calls `work()` in a thread of the driver's. Exceptions and errors of the result that it returns
+/// go to the error reporter, because no caller could receive them.
 template <class Work>
 void run_contained(Work work, const char* function, source_location where) noexcept {
   const auto run = [&] {
@@ -100,14 +99,9 @@ result<> make_host_call(Call*& made, Function&& function, const char* given_to,
   return {};
 }
 
-/// Moves `value` to the heap; null where there is no room.
-template <class T> T* new_from(T&& value) noexcept {
-  return new (std::nothrow) T(static_cast<T&&>(value));
-}
-
-/// Gives an object to a graph, which has it destroyed when neither the graph nor what was made from
-/// it needs it any more. Where that fails the object is destroyed at once.
-/// (cuUserObjectCreate, cuGraphRetainUserObject)
+/// Gives an object to a graph. The driver destroys it when neither the graph nor anything made from
+/// it needs it any more. If the call fails, the object is destroyed at once. (cuUserObjectCreate,
+/// cuGraphRetainUserObject)
 inline result<> keep_in_graph(CUgraph graph, void* object, CUhostFn destroy,
                               source_location where) noexcept {
   CUuserObject kept = nullptr;

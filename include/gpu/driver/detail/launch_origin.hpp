@@ -1,10 +1,9 @@
 #pragma once
 /// \file
 /// Remembers the latest launches, copies and other work of streams, so that a fault that arrives at
-/// some later synchronisation can name those that may have caused it and their places in the
-/// source.
+/// some later synchronization can name the work that may have caused it, with source locations.
 ///
-/// Successful synchronisations are entered into the ring too, and rule out the launches before
+/// Successful synchronizations leave records in the ring too, and rule out the launches before
 /// them.
 
 #include <gpu/core/result.hpp>
@@ -18,7 +17,7 @@ namespace gpu::inline v0::detail {
 /// each has a ring of its own, and the origin of a fault that crosses from one to another is not
 /// found.
 inline launch_ring& launches() noexcept { return state_of_process().launches; }
-/// The same if the state of the process has been found.
+/// Returns the same ring once the state of the process has been found.
 inline launch_ring& launches(process_front* process) noexcept {
   return static_cast<process_state*>(process)->launches;
 }
@@ -28,7 +27,7 @@ inline std::uint64_t launches_so_far(const launch_ring& ring) noexcept {
   return __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE);
 }
 
-/// Reads one entry. Returns false if another one has replaced it, or does so meanwhile.
+/// Reads one entry. Returns false if another one has replaced it, or replaces it while it is read.
 inline bool read_record(const launch_ring& ring, std::uint64_t ticket, launch_record& to) noexcept {
   const launch_record& from = ring.records[ticket % launch_ring::size];
   if (__atomic_load_n(&from.ticket, __ATOMIC_ACQUIRE) != ticket) return false;
@@ -39,7 +38,7 @@ inline bool read_record(const launch_ring& ring, std::uint64_t ticket, launch_re
   to.finished = __atomic_load_n(&from.finished, __ATOMIC_RELAXED);
   to.line = __atomic_load_n(&from.line, __ATOMIC_RELAXED);
   to.device = __atomic_load_n(&from.device, __ATOMIC_RELAXED);
-  // An acquire, so that the test below cannot come before the fields were read.
+  // This load acquires, so that the fields are read before the test below.
   to.all_streams = __atomic_load_n(&from.all_streams, __ATOMIC_ACQUIRE);
   return __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) <= ticket + launch_ring::size;
 }
@@ -168,8 +167,8 @@ inline text list_origins(const launch_history& history, CUstream stream) noexcep
   return out.finish();
 }
 
-/// The same for all launches up to now. The history is too large for the stack of a small thread;
-/// without memory for it, the text is empty.
+/// Lists the origins of a fault seen on `stream` among all launches so far. The history is
+/// allocated, because it is too large for small stacks; without memory the text is empty.
 inline text list_origins(CUstream stream) noexcept {
   const auto* const history = new (std::nothrow) launch_history(launches());
   if (history == nullptr) return {};

@@ -5,17 +5,17 @@
 
 #include <gpu/core/source_location.hpp>
 
-#include <cuda.h>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 #include <cstdint>
 
 namespace gpu::inline v0::detail {
 
-/// What a launch record points at: the same for all launches of one kernel on one device. Labels
-/// live until the process ends, because records outlive the modules that they are about.
+/// The part of a launch record that all launches of one kernel on one device share. Labels live
+/// until the process ends, because records outlive the modules that they are about.
 struct launch_label {
-  const char* kernel;  ///< or what other work is called
-  CUdevice device;     ///< -1: the record has it
+  const char* kernel;  ///< or the name of other work
+  CUdevice device;     ///< or -1: then the record has the device
 };
 
 inline constexpr launch_label copy_label{"a copy", -1};
@@ -32,7 +32,7 @@ struct alignas(64) launch_record {
   CUstream stream;   ///< by `recorded_stream`
   std::uint64_t finished;
   std::uint32_t line;
-  CUdevice device;   ///< of a synchronization, -1 if it is not known; of work without a kernel
+  CUdevice device;   ///< of a synchronization, or -1 if unknown; of work without a kernel
   bool all_streams;  ///< a synchronization with every stream of `device`
 };
 
@@ -44,16 +44,17 @@ struct launch_ring {
 
 /// Returns the name of a stream in the ring. The per-thread default streams have one handle for all
 /// threads, so the address of a thread-local variable stands for each.
-[[gnu::always_inline]] inline CUstream recorded_stream(CUstream stream) noexcept {
-  if (stream != CU_STREAM_PER_THREAD) [[likely]]
-    return stream;
+inline CUstream recorded_stream(CUstream stream) noexcept {
+  if (stream != CU_STREAM_PER_THREAD) return stream;
   static thread_local constinit char own = 0;
   return reinterpret_cast<CUstream>(&own);
 }
 
 /// Records a launch and returns its ticket; `device` is passed if the label has none. All accesses
-/// are atomic, because a reader may look while the entry is written; `next`, which moves first,
-/// tells it.
+/// are atomic, because a reader may look while the entry is written; it sees so by `next`, which is
+/// increased first.
+// Without `always_inline` g++ 12 makes a function of it, and a launch takes 12 instructions more
+// (benchmarks/kernel/launch_overhead.cpp).
 template <class... Device>
 [[gnu::always_inline]] inline std::uint64_t note_launch(launch_ring& ring,
                                                         const launch_label* label, CUstream stream,

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Who holds the access of one context to another's memory: the driver does not count, and takes
-/// it from all when the first gives it up.
+/// Counts the scopes that use the access of one context to another's memory. The driver does not
+/// count them, and the first call that disables the access takes it from all.
 
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/unique_handle.hpp>
@@ -19,7 +19,8 @@ struct peer_pair {
   friend bool operator==(const peer_pair&, const peer_pair&) noexcept = default;
 };
 
-/// How many scopes hold an access that one of them enabled; none, where a capture refused its end.
+/// The number of scopes that hold an access which one of them enabled. It is 0 if a capture
+/// prevented the end of the last one.
 struct peer_hold {
   peer_pair pair;
   std::size_t scopes;
@@ -39,7 +40,7 @@ struct peer_holds {
     first = nullptr;
   }
 
-  /// Where the hold of `pair` is linked, or where it would be.
+  /// Returns the link to the hold of `pair`, or the null link at the end of the list.
   peer_hold** find(const peer_pair& pair) noexcept {
     peer_hold** link = &first;
     while (*link != nullptr && !((*link)->pair == pair)) link = &(*link)->next;
@@ -48,8 +49,8 @@ struct peer_holds {
   static void remove(peer_hold** link) noexcept { delete exchange(*link, (*link)->next); }
 };
 
-/// Ends one scope, and the access where that was the last. `over`: whether the scope holds nothing
-/// any more; else the access is still there.
+/// Ends one scope, and the access if it was the last one. Sets `over` if the scope holds nothing
+/// any more; otherwise the access remains.
 inline result<> end_peer_access(const peer_pair& pair, bool& over, source_location where) noexcept {
   peer_holds& holds = peer_holds::of_process();
   const scoped_lock held(holds.changing);
@@ -69,10 +70,10 @@ inline result<> end_peer_access(const peer_pair& pair, bool& over, source_locati
   return ended;
 }
 
-/// Adds a scope to those that hold the access, and enables it where it is not. Sets `holds_it`
-/// unless somebody else had enabled it; also where an error came after that.
-template <class Pair>
-result<> begin_peer_access(const Pair& pair, bool& holds_it, source_location where) noexcept {
+/// Adds a scope to those that hold the access, and enables the access if necessary. Sets `holds_it`
+/// unless other code had enabled it, even if an error follows.
+inline result<> begin_peer_access(const peer_pair& pair, bool& holds_it,
+                                  source_location where) noexcept {
   peer_holds& holds = peer_holds::of_process();
   const scoped_lock held(holds.changing);
   peer_hold** link = holds.find(pair);
@@ -84,7 +85,8 @@ result<> begin_peer_access(const Pair& pair, bool& holds_it, source_location whe
     }
   }
   const last_error_mark before;
-  // Asked in any case: the context may have been reset, or another have its handle now.
+  // Always ask the driver: the context may have been reset, or its handle may be another context's
+  // now.
   bool enabled = false;
   result<> done = driver::in_context(pair.from.native(), where, [&] {
     result<> asked =
@@ -106,8 +108,8 @@ result<> begin_peer_access(const Pair& pair, bool& holds_it, source_location whe
 }
 
 struct disable_peer_access {
-  template <class Pair> void operator()(const Pair& pair) const noexcept {
-    // A forked child could wait for ever: another thread of its parent may have held the lock.
+  void operator()(const peer_pair& pair) const noexcept {
+    // A forked child could wait forever: another thread of its parent may have held the lock.
     if (driver::current_entry_points().ctx_disable_peer_access == nullptr) return;
     bool over = false;
     result<> ended = end_peer_access(pair, over, source_location{});
@@ -115,7 +117,7 @@ struct disable_peer_access {
       peer_holds& holds = peer_holds::of_process();
       const scoped_lock held(holds.changing);
       peer_hold** link = holds.find(pair);
-      // What a capture refused to end is still there, for the next scope to end.
+      // An access that a capture did not let end remains, and the next scope ends it.
       const bool still_there = ended.error().code() == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
       if (--(*link)->scopes == 0 && !still_there) peer_holds::remove(link);
     }

@@ -5,13 +5,12 @@
 
 #include <gpu/driver/calls.hpp>
 
-#include <cuda.h>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 namespace gpu::inline v0::detail {
 
-[[gnu::cold, gnu::noinline]] inline cuda_error device_out_of_range(const char* function, int index,
-                                                                   int count,
-                                                                   source_location where) noexcept {
+inline cuda_error device_out_of_range(const char* function, int index, int count,
+                                      source_location where) noexcept {
   text_builder out;
   out << "device index " << index << " is not below the number of devices, " << count
       << (count == 0
@@ -22,10 +21,9 @@ namespace gpu::inline v0::detail {
                  static_cast<std::uint64_t>(count));
 }
 
-/// Replaces the error of a call that makes or retains a context of `device`, if there is no such
-/// device, by one with the index and the number of devices.
-[[gnu::cold, gnu::noinline]] inline result<> explain_device(result<> failed, CUdevice device,
-                                                            source_location where) noexcept {
+/// Replaces the error of a call that makes or retains a context of `device`, if the machine lacks
+/// such a device, by one with the index and the number of devices.
+inline result<> explain_device(result<> failed, CUdevice device, source_location where) noexcept {
   const cuda_error& error = failed.error();
   int count = 0;
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_DEVICE ||
@@ -57,15 +55,14 @@ inline primary_context_cache& primary_contexts() noexcept {
 /// Sets `context` to the primary context of `device`; retained on first use and then kept.
 /// **Errors**: `errc::index_out_of_range` with the index and the count; the driver's.
 /// **Threads**: any number may ask at once; one of them retains.
-template <class Context>
-result<> find_primary_context(CUdevice device, Context& context, source_location where) noexcept {
+inline result<> find_primary_context(CUdevice device, CUcontext& context,
+                                     source_location where) noexcept {
   const bool unavailable = driver::current_entry_points().device_primary_ctx_retain == nullptr;
   if (unavailable || device < 0 || device >= primary_context_cache::capacity) {
-    // Fails with the reason if there is no driver.
+    // Fails with the reason if the driver is missing.
     auto retained =
         driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
-    if (!retained) [[unlikely]]
-      return explain_device(detail::move(retained), device, where);
+    if (!retained) return explain_device(detail::move(retained), device, where);
     return retained;
   }
   primary_context_cache& cache = primary_contexts();
@@ -75,8 +72,7 @@ result<> find_primary_context(CUdevice device, Context& context, source_location
   if (slot.generation != generation) {
     auto retained =
         driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
-    if (!retained) [[unlikely]]
-      return explain_device(detail::move(retained), device, where);
+    if (!retained) return explain_device(detail::move(retained), device, where);
     slot = {generation, context};
   }
   context = slot.context;
@@ -100,8 +96,7 @@ inline result<> forget_primary_context(CUdevice device, source_location where) n
 }
 
 /// Sets `context` to a primary context that is retained already, or else to that of device 0.
-template <class Context>
-result<> find_any_primary_context(Context& context, source_location where) noexcept {
+inline result<> find_any_primary_context(CUcontext& context, source_location where) noexcept {
   CUdevice device = 0;
   if (driver::current_entry_points().device_primary_ctx_retain != nullptr) {
     primary_context_cache& cache = primary_contexts();

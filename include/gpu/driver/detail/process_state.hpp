@@ -13,9 +13,9 @@ class cuda_error;
 
 namespace detail {
 
-/// All that a driver call looks at. Until the state of the process is found, and in it until a
-/// table is in force, `table` points to a table of null pointers: so a call only has to check its
-/// own function.
+/// The part of the process's state that every driver call reads. Until that state is found, and
+/// until a table is in force, `table` points to a table of null pointers, so a call only has to
+/// check its own function.
 struct process_front {
   const driver::entry_points* table;
   struct process_state* state;  // this object, or null before it is found
@@ -46,10 +46,10 @@ struct process_state : process_front {
 
 inline constinit process_front unknown_process{&driver::detail::null_entry_points, nullptr};
 
-/// What driver calls read: `unknown_process`, then the state of the process.
+/// The state that driver calls read: `unknown_process` at first, then that of the process.
 inline constinit process_front* known_process = &unknown_process;
 
-[[gnu::noinline]] inline process_state& find_process_state() noexcept {
+inline process_state& find_process_state() noexcept {
   process_state& state = process_wide<process_state>::get();
   // Each thread, and each shared library, that comes here first may do this; only one succeeds.
   std::uint64_t untouched = 0;
@@ -75,7 +75,7 @@ inline CUresult refuse_launch(CUfunction, unsigned, unsigned, unsigned, unsigned
   return CUDA_ERROR_NOT_INITIALIZED;
 }
 
-/// Puts `table` in force and returns the one before. Null means none.
+/// Puts `table` in force and returns the one before. Null stands for no table.
 inline const driver::entry_points* put_in_force(process_state& state,
                                                 const driver::entry_points* table) noexcept {
   const bool launches = table != nullptr && table->launch_kernel != nullptr;
@@ -159,7 +159,7 @@ inline void load_entry_points(driver::entry_points& table, char* detail,
   if (table.init == nullptr) refuse_without("cuInit");
 }
 
-/// Calls cuInit. What it says is kept, for the driver's other calls would answer
+/// Calls cuInit and keeps its code: the driver's other calls would return
 /// CUDA_ERROR_NOT_INITIALIZED, whatever the reason.
 inline void start_driver(driver::entry_points& table) noexcept {
   if (table.init == nullptr) return;
@@ -172,8 +172,8 @@ inline void start_driver(driver::entry_points& table) noexcept {
   table.unavailable_detail = "cuInit";
 }
 
-/// Returns the table in force, and loads the driver first if there is none yet.
-[[gnu::noinline]] inline const driver::entry_points& entry_points_on_first_use() noexcept {
+/// Returns the table in force, and loads the driver first if it has not been loaded.
+inline const driver::entry_points& entry_points_on_first_use() noexcept {
   process_state& state = state_of_process();
   const driver::entry_points* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
   if (table != &state.unloaded) return *table;

@@ -9,10 +9,8 @@ namespace gpu::inline v0::detail {
 
 /// Removes the launch record of a call that the driver rejected, perhaps with a fault of earlier
 /// work, and returns the driver's error.
-[[gnu::cold, gnu::noinline]] inline result<> queue_failed(CUresult code, std::size_t index,
-                                                          std::uint64_t ticket,
-                                                          source_location where,
-                                                          CUstream stream) noexcept {
+inline result<> queue_failed(CUresult code, std::size_t index, std::uint64_t ticket,
+                             source_location where, CUstream stream) noexcept {
   forget_launch(launches(), ticket);
   return fail(driver::error_of(code, index, where, stream));
 }
@@ -21,9 +19,8 @@ namespace gpu::inline v0::detail {
 /// the work by `label` and source location. Calls `otherwise(index)`, with the index of the entry
 /// point, if the driver lacks the function, and `Failed` if the call fails.
 template <auto Member, auto Failed = &queue_failed, class Otherwise, class... Arguments>
-[[gnu::always_inline]] inline result<> queue_or(const stream_ref& stream, const launch_label& label,
-                                                source_location where, Otherwise otherwise,
-                                                Arguments... arguments) noexcept {
+inline result<> queue_or(const stream_ref& stream, const launch_label& label, source_location where,
+                         Otherwise otherwise, Arguments... arguments) noexcept {
   constexpr auto member = Member;
   process_front* process = nullptr;
   auto function = driver::detail::find_function<Member>(process);
@@ -35,7 +32,7 @@ template <auto Member, auto Failed = &queue_failed, class Otherwise, class... Ar
   const std::uint64_t ticket = note_launch(
       launches(process), &label, recorded_stream(stream.native()), where, stream.device().native());
   const CUresult code = function(arguments...);
-  if (code != CUDA_SUCCESS) [[unlikely]] {
+  if (code != CUDA_SUCCESS) {
     return Failed(code, driver::entry_point_index(member), ticket, where, stream.native());
   }
   return {};

@@ -5,15 +5,14 @@
 
 #include <gpu/core/detail/host_memory.hpp>
 
-#include <cuda.h>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 namespace gpu::inline v0::detail {
 
 /// Returns the error for a handle that was moved from, released or never filled; `what` names it
 /// ("stream").
-[[gnu::cold, gnu::noinline]] inline cuda_error empty_handle_error(const char* function,
-                                                                  const char* what,
-                                                                  source_location where) noexcept {
+inline cuda_error empty_handle_error(const char* function, const char* what,
+                                     source_location where) noexcept {
   text_builder out;
   out << "the " << what
       << " is empty: it was moved from, released or never filled. Use the object that owns it now, "
@@ -22,16 +21,15 @@ namespace gpu::inline v0::detail {
 }
 
 /// Returns the same error as a result: one call, so that the check of a handle can be inlined.
-[[gnu::cold, gnu::noinline]] inline result<> refuse_empty_handle(const char* function,
-                                                                 const char* what,
-                                                                 source_location where) noexcept {
+inline result<> refuse_empty_handle(const char* function, const char* what,
+                                    source_location where) noexcept {
   return fail(empty_handle_error(function, what, where));
 }
 
 /// Returns the error for objects of different contexts. The values are the two devices.
-[[gnu::cold, gnu::noinline]] inline cuda_error wrong_context_error(
-    const char* function, const char* first, CUdevice first_device, const char* second,
-    CUdevice second_device, source_location where) noexcept {
+inline cuda_error wrong_context_error(const char* function, const char* first,
+                                      CUdevice first_device, const char* second,
+                                      CUdevice second_device, source_location where) noexcept {
   text_builder out;
   out << "the " << first << " belongs to device " << first_device << ", the " << second << " to ";
   if (first_device == second_device) out << "another context of ";
@@ -46,8 +44,7 @@ namespace gpu::inline v0::detail {
 template <class Enum>
 result<> require_enumerator(Enum value, const char* type, const char* function,
                             source_location where) noexcept {
-  if (name_of(value) != nullptr) [[likely]]
-    return {};
+  if (name_of(value) != nullptr) return {};
   text_builder out;
   out << static_cast<std::int64_t>(value) << " is not a valid gpu::" << type
       << "; pass one of its enumerators.";
@@ -60,8 +57,7 @@ template <class Flags>
 result<> require_flags(Flags flags, unsigned known, const char* type, const char* function,
                        source_location where) noexcept {
   const auto bits = static_cast<unsigned>(flags);
-  if ((bits & ~known) == 0) [[likely]]
-    return {};
+  if ((bits & ~known) == 0) return {};
   text_builder out;
   out << bits << " has bits outside of gpu::" << type << "; combine its enumerators.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, bits, known));

@@ -87,7 +87,8 @@ inline cuda_error explain_edge(cuda_error error, CUgraph graph, graph_node first
       out << "there is an edge from the first node to the second already; disconnect them first, "
              "or omit this call.";
     } else {
-      out << "there is no edge from the first node to the second; pass the nodes in the order in "
+      out << "the graph has no edge from the first node to the second; pass the nodes in the order "
+             "in "
              "which they run: gpu::dependencies_of lists the edges to a node.";
     }
   }

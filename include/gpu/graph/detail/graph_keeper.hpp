@@ -13,7 +13,7 @@ namespace gpu::inline v0::detail {
 struct graph_keeper {
   object_shares shares{};
   /// The keepers of the graphs that were moved into this one: the program may have refs to these.
-  /// There is no cycle, since `child_graph_node` rejects a graph that would close one.
+  /// A cycle cannot arise, since `child_graph_node` rejects a graph that would close one.
   graph_keeper* moved_in = nullptr;
   graph_keeper* next = nullptr;  ///< in that list
   std::size_t owners = 1;

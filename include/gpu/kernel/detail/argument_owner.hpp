@@ -1,20 +1,28 @@
 #pragma once
 /// \file
-/// Arguments of a launch that know the context of their memory. Rejects memory that was moved away,
-/// and memory of a device that the kernel's device cannot reach.
+/// Arguments of a launch that know the context of their memory, and views. Rejects memory that was
+/// moved away, memory of a device that the kernel's device cannot reach, and faulty views.
 
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/kernel/detail/prepared_launch.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
 
 namespace gpu::inline v0::detail {
+
+/// Satisfied by views, which may be faulty.
+template <class A>
+concept has_first_stride =
+    requires(const A& argument) { kernel_argument_of<A>::first_stride(argument); };
 
 /// Returns whether a kernel in `context` can certainly use the argument. Asks the driver nothing.
 template <class A>
 inline bool belongs_to([[maybe_unused]] const A& argument,
                        [[maybe_unused]] context_ref context) noexcept {
-  if constexpr (!has_kernel_context<A>) {
+  if constexpr (has_first_stride<A>) {
+    return !is_fault_address(argument.native());
+  } else if constexpr (!has_kernel_context<A>) {
     return true;
   } else if constexpr (reached_from_any_context<A>) {
     return kernel_argument_of<A>::context(argument).native() != nullptr;
@@ -23,7 +31,8 @@ inline bool belongs_to([[maybe_unused]] const A& argument,
   }
 }
 
-/// Lists the arguments that know their context; `Count` is the number of all arguments.
+/// Lists the arguments that know their context, and the views; `Count` is the number of all
+/// arguments.
 template <std::size_t Count> struct argument_owners {
   argument_owner list[Count == 0 ? 1 : Count];
   std::size_t count = 0;
@@ -35,11 +44,12 @@ template <std::size_t Count> struct argument_owners {
 
  private:
   template <class A> void add(unsigned position, const A& argument) noexcept {
-    if constexpr (has_kernel_context<A>) {
+    if constexpr (has_first_stride<A>) {
+      list[count++] = {context_ref(), argument.native(),
+                       kernel_argument_of<A>::first_stride(argument), position, true};
+    } else if constexpr (has_kernel_context<A>) {
       argument_owner& next = list[count++];
-      next.context = kernel_argument_of<A>::context(argument);
-      next.position = position;
-      next.address = 0;
+      next = {kernel_argument_of<A>::context(argument), 0, 0, position, false};
       if constexpr (!reached_from_any_context<A>)
         next.address = reinterpret_cast<CUdeviceptr>(kernel_argument_of<A>::pointer(argument));
     }
@@ -54,12 +64,18 @@ inline result<> check_owners(const prepared_launch& launch, const char* function
   for (const argument_owner* each = launch.owners; each != end; ++each) {
     if (each->context) continue;
     text_builder out;
-    out << "owner that is argument " << each->position << " of kernel " << launch.kernel->name;
+    if (each->is_view) {
+      const view_fault fault = fault_at(each->address, each->limit);
+      if (!fault) continue;
+      out << "kernel " << launch.kernel->label << ": argument " << each->position;
+      return fail(fault_error(fault, function, out.finish().c_str(), launch.where));
+    }
+    out << "owner that is argument " << each->position << " of kernel " << launch.kernel->label;
     return fail(empty_handle_error(function, out.finish().c_str(), launch.where));
   }
   const int here = launch.stream.device().native();
   for (const argument_owner* each = launch.owners; each != end; ++each) {
-    if (each->address == 0 || each->context.device().native() == here) continue;
+    if (each->address == 0 || each->is_view || each->context.device().native() == here) continue;
     CUdeviceptr reached = 0;
     int there = 0;
     CUmemorytype type{};
@@ -72,7 +88,7 @@ inline result<> check_owners(const prepared_launch& launch, const char* function
         each->address));
     if (reached != 0 || type == CUmemorytype{}) continue;
     text_builder out;
-    out << "kernel " << launch.kernel->name << ": argument " << each->position
+    out << "kernel " << launch.kernel->label << ": argument " << each->position
         << " is memory of device " << there << ", which kernels on device " << here
         << " cannot reach. Enable access with gpu::peer_access::enable or with set_access of the "
            "memory's pool, or copy the memory to device "

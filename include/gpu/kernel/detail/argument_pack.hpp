@@ -93,6 +93,7 @@ template <class... A>
 inline constexpr stated_parameters<sizeof...(A)> passed_list = {{stated_parameter{
     type_name_of<typename untyped_argument<A>::value_type>(), 0,
     sizeof(typename untyped_argument<A>::value_type), untyped_argument<A>::pointer_size,
-    alignof(typename untyped_argument<A>::value_type)}...}};
+    alignof(typename untyped_argument<A>::value_type),
+    parameter_type_of<typename untyped_argument<A>::value_type>()}...}};
 
 }  // namespace gpu::inline v0::detail

@@ -52,7 +52,7 @@ inline std::uint64_t bytes_of_cubin(bytes_ref image) noexcept {
   extend(section_headers, section_count * section_header_size);
   if (end > image.size()) return end;
   for (std::uint64_t i = 0; i < section_count; ++i) {
-    const auto at = static_cast<std::size_t>(section_headers + i * section_header_size);
+    const auto at = section_headers + i * section_header_size;
     if (read_at<std::uint32_t>(image, at + 4) == no_bits) continue;
     extend(read_at<std::uint64_t>(image, at + 24), read_at<std::uint64_t>(image, at + 32));
   }

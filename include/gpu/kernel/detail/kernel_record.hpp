@@ -20,7 +20,8 @@ struct kernel_record {
   /// The list of argument types that was last found to fit an `untyped_kernel`.
   const void* fitting_arguments = nullptr;
 
-  text name;
+  text name;   ///< in the module
+  text label;  ///< in messages: as the source has it
   module_parameter* parameters = nullptr;
   std::size_t parameter_count = 0;
   bool parameters_known = false;  ///< not by drivers before CUDA 12.4
@@ -77,6 +78,23 @@ inline result<> read_parameters(kernel_record& kernel, source_location where) no
   return {};
 }
 
+/// Reads the kernel's name in the source and the types of its parameters from its name in the
+/// module.
+inline result<> read_declaration(kernel_record& kernel, source_location where) noexcept {
+  const declared_name declared = split_symbol(kernel.name.c_str());
+  text_builder label;
+  declared.write_short(label);
+  kernel.label = label.finish();
+  if (declared.lost() || kernel.label.lost()) {
+    return fail(out_of_host_memory_error("gpu::module::kernel", kernel.name.size(), where));
+  }
+  declared_types types(declared);
+  for (std::size_t i = 0; i < kernel.parameter_count; ++i) {
+    kernel.parameters[i].type = parameter_type_named(types.next());
+  }
+  return {};
+}
+
 struct delete_kernel_record {
   void operator()(kernel_record* unwanted) const noexcept { delete unwanted; }
 };
@@ -95,6 +113,7 @@ inline result<owned_kernel_record> read_kernel(CUkernel native, const text& name
   made->name = name;
   // Unlike the look-up of the kernel, reading its parameters needs a context.
   GPU_TRY(driver::in_any_context(where, [&] { return read_parameters(*made, where); }));
+  GPU_TRY(read_declaration(*made, where));
   return owner;
 }
 

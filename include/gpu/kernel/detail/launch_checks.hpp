@@ -23,7 +23,7 @@ inline result<> check_extents(const prepared_launch& launch, const char* functio
     const std::uint32_t value = values[axis], most = limits[axis];
     if (value != 0 && value <= most) continue;
     text_builder out;
-    out << "kernel " << launch.kernel->name << ": the " << what << " is ";
+    out << "kernel " << launch.kernel->label << ": the " << what << " is ";
     write(out, asked);
     out << ", and its "
         << "xyz"[axis] << " extent of " << value
@@ -71,7 +71,7 @@ inline result<> check_cluster(const prepared_launch& launch, const char* functio
       blocks != 0 && grid.x % cluster.x == 0 && grid.y % cluster.y == 0 && grid.z % cluster.z == 0;
   if (divides && blocks <= limit) return {};
   text_builder out;
-  out << "kernel " << launch.kernel->name << ": a cluster of ";
+  out << "kernel " << launch.kernel->label << ": a cluster of ";
   write(out, cluster);
   if (blocks == 0) {
     limit = 1;
@@ -105,7 +105,7 @@ inline result<> check_shape(const prepared_launch& launch, const char* function,
   if (threads > limits.kernel_threads) {
     const bool by_kernel = limits.kernel_threads < limits.device_threads;
     text_builder out;
-    out << "kernel " << launch.kernel->name << ": a block of ";
+    out << "kernel " << launch.kernel->label << ": a block of ";
     write(out, config.block);
     out << " has " << threads << " threads, more than the " << (by_kernel ? "kernel's" : "device's")
         << " limit of " << limits.kernel_threads
@@ -126,7 +126,7 @@ inline result<> allow_shared_memory(const kernel_on_device& target, const kernel
   const std::uint32_t most = most_dynamic_shared(limits);
   if (asked > most) {
     text_builder out;
-    out << "kernel " << target.kernel->name << ": " << asked
+    out << "kernel " << target.kernel->label << ": " << asked
         << " bytes of dynamic shared memory are more than the limit of " << most
         << ": a block on device " << limits.label.device << " can have " << limits.opt_in_shared
         << " bytes, of which the kernel declares " << limits.static_shared
@@ -144,7 +144,7 @@ inline result<> check_attributes(const prepared_launch& launch, const char* func
   if (count <= most_launch_attributes && (given.native() != nullptr || count == 0)) return {};
   const bool missing = count <= most_launch_attributes;
   text_builder out;
-  out << "kernel " << launch.kernel->name << ": ";
+  out << "kernel " << launch.kernel->label << ": ";
   if (missing) {
     out << "config.attributes has size " << count
         << " but a null pointer. Pass the array that holds the attributes.";
@@ -180,7 +180,7 @@ inline result<> check_cooperative(const prepared_launch& launch, const char* fun
   const std::uint64_t together = static_cast<std::uint64_t>(answer) * unit;
   if (blocks <= together) return {};
   text_builder out;
-  out << "kernel " << launch.kernel->name << ": the cooperative grid of ";
+  out << "kernel " << launch.kernel->label << ": the cooperative grid of ";
   write(out, config.grid);
   out << " has " << blocks << " blocks, more than the limit of " << together << ", which device "
       << limits.label.device

@@ -7,8 +7,8 @@
 
 namespace gpu::inline v0::detail {
 
-/// Fails if there is no cuLaunchKernel (or, if `extended`, no cuLaunchKernelEx): there is no
-/// driver, this is a forked child, or the driver is too old. The error says which.
+/// Fails if cuLaunchKernel (or, if `extended`, cuLaunchKernelEx) is missing: the driver is not
+/// installed, this is a forked child, or the driver is too old. The error says which.
 inline result<> require_launch_function(bool extended, source_location where) noexcept {
   const driver::entry_points& table = driver::current_entry_points();
   if (extended) {

@@ -7,6 +7,7 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/kernel/detail/image.hpp>
+#include <gpu/kernel/detail/kernel_names.hpp>
 #include <gpu/kernel/detail/kernel_record.hpp>
 #include <gpu/kernel/jit_options.hpp>
 
@@ -24,7 +25,7 @@ struct module_name {
 struct module_state : shared_object {
   CUlibrary library = nullptr;
   kernel_list kernels;
-  module_name* names = nullptr;  ///< complete before the module is returned
+  module_name* names = nullptr;  ///< only grows; any number of threads read it and add to it
   jit_log* log = nullptr;  ///< the driver may write to it as long as the library lives; or null
 
   module_state() noexcept : shared_object{&unload} {}
@@ -43,23 +44,30 @@ struct module_state : shared_object {
     }
   }
 
-  /// Returns the name that the driver knows for `written`. It is `lost()` if memory runs out.
+  /// Returns the name that the driver knows for `written`. A variable is requested as `&n::x`, and
+  /// asked for without the sign. The text is `lost()` if memory runs out.
   text lowered(string_ref written) const noexcept {
-    for (const module_name* n = names; n != nullptr; n = n->next) {
-      if (string_ref(n->written) == written) return n->lowered;
+    for (const module_name* n = __atomic_load_n(&names, __ATOMIC_ACQUIRE); n != nullptr;
+         n = n->next) {
+      const string_ref known(n->written);
+      if (known == written) return n->lowered;
+      if (starts_with(known, "&") && without_front(known, 1) == written) return n->lowered;
     }
     return written.to_text();
   }
 
   /// Adds a name; returns false if memory runs out.
   bool add_name(string_ref written, string_ref lowered) noexcept {
-    auto* name = new (std::nothrow) module_name{written.to_text(), lowered.to_text(), names};
+    auto* name = new (std::nothrow) module_name{written.to_text(), lowered.to_text()};
     if (name == nullptr) return false;
     if (name->written.lost() || name->lowered.lost()) {
       delete name;
       return false;
     }
-    names = name;
+    name->next = __atomic_load_n(&names, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&names, &name->next, name, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED)) {
+    }
     return true;
   }
 
@@ -161,7 +169,7 @@ inline bool is_for_other_device(const result<>& loaded) noexcept {
          loaded.error().code() == CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
-/// Loads machine code, or the PTX if there is no machine code or the driver cannot run it.
+/// Loads machine code, or the PTX without machine code, or if the driver cannot run it.
 inline result<> load_library(bytes_ref cubin, bytes_ref ptx, CUlibrary& library,
                              source_location where) noexcept {
   if (cubin.empty()) return load_library(ptx, library, where);
@@ -170,6 +178,12 @@ inline result<> load_library(bytes_ref cubin, bytes_ref ptx, CUlibrary& library,
   if (!is_for_other_device(done) || ptx.empty()) return done;
   before.restore();
   return load_library(ptx, library, where);
+}
+
+/// Returns whether the driver does not know a name.
+inline bool is_unknown_name(const result<>& found) noexcept {
+  return !found.has_value() && found.error().domain() == error_domain::driver &&
+         found.error().code() == CUDA_ERROR_NOT_FOUND;
 }
 
 /// Sets `record` to the kernel called `name`, or to null if the module has no such kernel.
@@ -181,17 +195,27 @@ inline result<> find_kernel(module_state& state, const text& name, kernel_record
   CUkernel native = nullptr;
   const result<> got = driver::call<&driver::entry_points::library_get_kernel>(
       where, &native, state.library, name.c_str());
-  if (!got.has_value()) {
-    const cuda_error& error = got.error();
-    const bool unknown =
-        error.domain() == error_domain::driver && error.code() == CUDA_ERROR_NOT_FOUND;
-    return unknown ? result<>() : got;
-  }
+  if (!got.has_value()) return is_unknown_name(got) ? result<>() : got;
   owned_kernel_record made = GPU_TRY(read_kernel(native, name, where));
   record = made.release();
   record->live = {native, &state, nullptr};
   add_live_kernel(record->live);
   state.kernels.add(record);
+  return {};
+}
+
+/// Sets `record` to the kernel that is called `asked` in the source, or to null if the module has
+/// no such kernel. Remembers the name.
+inline result<> find_kernel_of_source(module_state& state, string_ref asked, kernel_record*& record,
+                                      source_location where) noexcept {
+  const last_error_mark before;
+  GPU_TRY(find_kernel(state, state.lowered(asked), record, where));
+  if (record != nullptr) return {};
+  before.restore();
+  const text symbol = GPU_TRY(symbol_of_kernel(state.library, asked, where));
+  if (symbol.empty()) return {};
+  GPU_TRY(find_kernel(state, symbol, record, where));
+  if (record != nullptr) state.add_name(asked, symbol);  // else it is sought again
   return {};
 }
 

@@ -8,11 +8,13 @@
 
 namespace gpu::inline v0::detail {
 
-/// An argument that knows the context of its memory.
+/// An argument that knows the context of its memory, or a view, which may be faulty.
 struct argument_owner {
-  context_ref context;  ///< empty if the memory was moved away
-  CUdeviceptr address;  ///< 0 if there are no elements, or if every device reaches them
+  context_ref context;  ///< empty if the memory was moved away, and for a view
+  CUdeviceptr address;  ///< 0 for zero elements, or if every device reaches them
+  std::int64_t limit;   ///< of a view: its first stride, see `view_fault`
   unsigned position;    ///< among the arguments, from 1
+  bool is_view;
 };
 
 /// A launch with its arguments packed.

@@ -96,7 +96,8 @@ inline result<> load_library_with_options(bytes_ref image, const jit_options& op
   if (done.has_value() || report.errors.empty()) return done;
   text_builder out;
   out << "the driver's log:\n" << report.errors << '\n';
-  return fail(record_error(cuda_error(done.error()).with_details(out.finish())));
+  cuda_error explained = done.error();
+  return fail(record_error(detail::move(explained).with_details(out.finish())));
 }
 
 }  // namespace gpu::inline v0::detail

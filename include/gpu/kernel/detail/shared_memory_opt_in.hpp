@@ -59,7 +59,7 @@ inline result<> raise_dynamic_shared(const kernel_on_device& target,
       static_cast<int>(most), target.kernel->native, target.device));
   kernel_limits raised = limits;
   raised.dynamic_shared = most;
-  const kernel_limits* kept = keep_limits(raised, target.kernel->name, target.device);
+  const kernel_limits* kept = keep_limits(raised, target.kernel->label, target.device);
   if (kept == nullptr)
     return fail(out_of_host_memory_error(target.function, sizeof(kernel_limits), target.where));
   if (const std::size_t index = limits_slot(target.device); index != 0)

@@ -6,7 +6,7 @@
 #include <gpu/core/detail/utility.hpp>
 #include <gpu/system/mutex.hpp>
 
-#include <cuda.h>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 namespace gpu::inline v0::detail {
 

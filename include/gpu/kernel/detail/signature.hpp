@@ -2,10 +2,10 @@
 /// \file
 /// Compares the parameters that C++ states with those of the kernel in the module.
 
-#include <gpu/core/detail/demangled.hpp>
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/type_name.hpp>
+#include <gpu/kernel/detail/parameter_type.hpp>
 
 namespace gpu::inline v0::detail {
 
@@ -13,6 +13,7 @@ namespace gpu::inline v0::detail {
 struct module_parameter {
   std::size_t offset = 0;
   std::size_t size = 0;
+  parameter_type type{};  ///< unknown unless the kernel's name is mangled
 };
 
 /// A parameter as C++ states it.
@@ -23,6 +24,7 @@ struct stated_parameter {
   /// Another size that fits, or 0: an untyped kernel takes a span for a pointer.
   std::size_t pointer_size = 0;
   std::size_t alignment = 1;
+  parameter_type known{};
 };
 
 template <std::size_t Count> struct stated_parameters {
@@ -32,8 +34,8 @@ template <std::size_t Count> struct stated_parameters {
 
 /// Returns the parameters of `__global__ void f(P...)` with the offsets that nvcc gives them.
 template <class... P> constexpr stated_parameters<sizeof...(P)> lay_out() noexcept {
-  stated_parameters<sizeof...(P)> stated{
-      {stated_parameter{type_name_of<P>(), 0, sizeof(P), 0, alignof(P)}...}};
+  stated_parameters<sizeof...(P)> stated{{stated_parameter{type_name_of<P>(), 0, sizeof(P), 0,
+                                                           alignof(P), parameter_type_of<P>()}...}};
   std::size_t end = 0;
   for (std::size_t i = 0; i < sizeof...(P); ++i) {
     stated_parameter& p = stated.list[i];
@@ -45,23 +47,20 @@ template <class... P> constexpr stated_parameters<sizeof...(P)> lay_out() noexce
 
 template <class... P> inline constexpr stated_parameters<sizeof...(P)> layout_of = lay_out<P...>();
 
-/// Returns whether stated parameters have the offsets and sizes of the module's.
-inline bool same_layout(const stated_parameter* stated, std::size_t stated_count,
-                        const module_parameter* actual, std::size_t actual_count) noexcept {
-  if (stated_count != actual_count) return false;
-  for (std::size_t i = 0; i < actual_count; ++i) {
-    if (stated[i].offset != actual[i].offset || stated[i].size != actual[i].size) return false;
-  }
-  return true;
+/// Returns whether a parameter has the size of the module's and passes for its type, and, if they
+/// are compared, its offset.
+inline bool fits(const stated_parameter& stated, const module_parameter& actual,
+                 bool with_offset) noexcept {
+  const bool as_pointer = stated.pointer_size != 0 && stated.pointer_size == actual.size;
+  return (stated.size == actual.size || as_pointer) &&
+         (!with_offset || stated.offset == actual.offset) && may_pass(stated.known, actual.type);
 }
-
-/// Returns whether stated parameters have the sizes of the module's, for an untyped kernel.
-inline bool same_sizes(const stated_parameter* stated, std::size_t stated_count,
-                       const module_parameter* actual, std::size_t actual_count) noexcept {
+inline bool all_fit(const stated_parameter* stated, std::size_t stated_count,
+                    const module_parameter* actual, std::size_t actual_count,
+                    bool with_offsets) noexcept {
   if (stated_count != actual_count) return false;
   for (std::size_t i = 0; i < actual_count; ++i) {
-    const bool as_pointer = stated[i].pointer_size != 0 && stated[i].pointer_size == actual[i].size;
-    if (stated[i].size != actual[i].size && !as_pointer) return false;
+    if (!fits(stated[i], actual[i], with_offsets)) return false;
   }
   return true;
 }
@@ -107,6 +106,33 @@ inline void write_size_and_offset(text_builder& out, std::size_t size, std::size
   if (with_offset) out << " at offset " << offset;
 }
 
+/// The types of a kernel's parameters, as its mangled name declares them.
+class declared_types {
+ public:
+  explicit declared_types(const declared_name& kernel) noexcept : parameters_{kernel.parameters} {}
+
+  /// Returns the next type; empty if it is not known.
+  string_ref next() noexcept {
+    const string_ref all(parameters_);
+    const std::size_t first = at_ < all.size() ? at_ : all.size();
+    const std::size_t end = find_outside(all, first, ",");
+    at_ = end + 2;
+    return all.substring(first, end - first);
+  }
+  std::size_t widest() const noexcept {
+    declared_types types = *this;
+    std::size_t width = 0;
+    for (string_ref type = types.next(); !type.empty(); type = types.next()) {
+      if (type.size() > width) width = type.size();
+    }
+    return width;
+  }
+
+ private:
+  text parameters_;
+  std::size_t at_ = 0;
+};
+
 /// Returns the error for parameters that do not fit: those of the module and those of C++, side by
 /// side, with the first difference marked. `asked` is the kernel's name as the user wrote it,
 /// `name` as it is in the module.
@@ -122,8 +148,11 @@ inline cuda_error signature_error(const signature_words& words, string_ref asked
   for (std::size_t i = 0; i < stated_count; ++i) {
     if (stated[i].type.size() > type_width) type_width = stated[i].type.size();
   }
+  declared_types types(split_symbol(name.c_str()));
+  const std::size_t declared_width = types.widest();
   constexpr std::size_t kernel_column = 6;
-  const std::size_t given_column = kernel_column + (words.with_offsets ? 27 : 14);
+  const std::size_t size_column = kernel_column + (declared_width == 0 ? 0 : declared_width + 2);
+  const std::size_t given_column = size_column + (words.with_offsets ? 27 : 14);
   table_writer table(out);
   out << "   #";
   table.pad_to(kernel_column);
@@ -136,6 +165,8 @@ inline cuda_error signature_error(const signature_words& words, string_ref asked
     out << (i + 1 < 10 ? "   " : "  ") << i + 1;
     table.pad_to(kernel_column);
     if (i < actual_count) {
+      out << types.next();
+      table.pad_to(size_column);
       write_size_and_offset(out, actual[i].size, actual[i].offset, words.with_offsets);
     } else {
       out << "nothing";
@@ -147,19 +178,13 @@ inline cuda_error signature_error(const signature_words& words, string_ref asked
       table.pad_to(given_column + type_width + 2);
       write_size_and_offset(out, stated[i].size, stated[i].offset, words.with_offsets);
       if (stated[i].pointer_size != 0) out << " (or " << stated[i].pointer_size << " as a pointer)";
-      if (same) {
-        same = stated[i].size == actual[i].size || stated[i].pointer_size == actual[i].size;
-        if (words.with_offsets) same = same && stated[i].offset == actual[i].offset;
-      }
+      same = same && fits(stated[i], actual[i], words.with_offsets);
     } else {
       out << "nothing";
     }
     table.end_line(same || marked ? "" : "   <-- the first difference");
     marked = marked || !same;
   }
-  const text declared = demangled(name.c_str());
-  if (!declared.empty())
-    out << "Its declaration, from its name in the module: " << declared << ".\n";
   out << words.cure;
   return refusal(errc::argument_mismatch, words.function, out.finish(), where, stated_count,
                  actual_count);

@@ -18,7 +18,7 @@ inline bool is_without_pools(const cuda_error& error) noexcept {
          (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_NOT_SUPPORTED);
 }
 
-/// How an allocation is freed.
+/// The way in which an allocation is freed.
 enum class allocation_kind : unsigned char {
   plain,           // cuMemAlloc, cuMemFree
   stream_ordered,  // cuMemAllocAsync, cuMemFreeAsync

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What all batches of work share: temporary arrays for the driver to read, and the check of the
-/// stream.
+/// The parts that all batches of work share: temporary arrays for the driver to read, and the check
+/// of the stream.
 
 #include <gpu/driver/stream.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What all owners of elements share: the memory and the count that move together, the range for
-/// the host, and the way to pass them to kernels.
+/// The parts that all owners of elements share: the memory and the count that move together, the
+/// range for the host, and the way to pass them to kernels.
 
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/core/unique_handle.hpp>
@@ -65,6 +65,7 @@ template <class T, class Memory> class element_owner {
  public:
   using value_type = T;
 
+  element_owner() noexcept = default;
   element_owner(element_owner&& other) noexcept
       : memory_{detail::move(other.memory_)}, size_{detail::exchange(other.size_, 0u)} {}
   element_owner& operator=(element_owner&& other) noexcept {

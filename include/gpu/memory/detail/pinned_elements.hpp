@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// What the owners of page-locked host memory share: a range for the host, a span for copies.
+/// The parts that the owners of page-locked host memory share: a range for the host, a span for
+/// copies.
 
 #include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/detail/pinned_allocation.hpp>

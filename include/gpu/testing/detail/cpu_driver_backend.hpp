@@ -24,6 +24,7 @@ struct backend {
   std::vector<live_object> (*list_live)(driver_state& driver);
   std::size_t (*count_live)(driver_state& driver);
   std::size_t (*count_held)(driver_state& driver);
+  std::size_t (*take_findings)(driver_state& driver);
 };
 
 /// Returns the code that this program is linked with or includes.

@@ -181,7 +181,7 @@ class recorded_memory {
   void add(const void* bytes, std::uint64_t size) {
     if (bytes == nullptr || size == 0) return;
     json_ += json_.empty() ? "[" : ", [";
-    json_ += written(bytes) + ", \"" + base64(bytes, static_cast<std::size_t>(size)) + "\"]";
+    json_ += written(bytes) + ", \"" + base64(bytes, size) + "\"]";
   }
   void add_elements(const argument& from, std::uint64_t count) {
     add(from.pointer, count * from.element);

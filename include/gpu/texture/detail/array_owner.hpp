@@ -76,6 +76,7 @@ template <class Self, template <class> class Ref, class T, class Destroy> class 
   = delete;
 
  protected:
+  array_owner() noexcept = default;
   explicit array_owner(const Ref<T>& owned) noexcept : handle_{owned} {}
 
   const Ref<T>& ref() const noexcept { return handle_.get(); }

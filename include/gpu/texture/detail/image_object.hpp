@@ -69,6 +69,7 @@ template <class Ref, class Kept, auto Destroy> class image_owner {
   operator Ref() const&& = delete;  // a ref must not outlive its owner
 
  protected:
+  image_owner() noexcept = default;
   explicit image_owner(const image_object& owned) noexcept : handle_{owned} {}
   image_owner(image_owner&&) noexcept = default;
   image_owner& operator=(image_owner&& other) noexcept {

@@ -102,7 +102,7 @@ TEST_CASE("block_arena: a hole is found behind many that are a little too small"
   }
 }
 
-TEST_CASE("block_arena: neighbours that are free are one block for who asks next",
+TEST_CASE("block_arena: neighbors that are free are one block for who asks next",
           "[memory][caching]") {
   fixture f;
   f.many(2, mebibyte).clear();

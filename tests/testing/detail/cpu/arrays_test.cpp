@@ -142,7 +142,7 @@ TEST_CASE("arrays that cannot be are refused as a device's driver refuses them")
     INFO(text(form));
     CHECK(f.cu.array_3d_create(&array, &form) == CUDA_ERROR_INVALID_VALUE);
   }
-  // Their neighbours within.
+  // Their neighbors within.
   for (const auto& form :
        {array_form(131072, 0, 0, 0, u8), array_form(2, 65536, 0, 0, u8),
         array_form(2, 2, 32768, 0, u8), array_form(16384, 2, 2, 0, u8),

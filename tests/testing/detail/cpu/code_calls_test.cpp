@@ -207,7 +207,8 @@ TEST_CASE("a library comes out of a file, and its kernels know it", "[cpu]") {
   CHECK(f.live().empty());
 }
 
-TEST_CASE("leaks are printed with a heading, and nothing is where there are none", "[cpu]") {
+TEST_CASE("leaks are printed with a heading, and nothing is where there are none",
+          "[cpu][places]") {
   driver_fixture f(test::with_places());
   CHECK(f.print_leaks() == "");
   CUevent event = nullptr;

@@ -62,6 +62,8 @@ std::string driver_fixture::prints() const {
   return state_->prints;
 }
 
+std::size_t driver_fixture::take_findings() const { return state_->driver.take_findings(); }
+
 std::vector<std::string> driver_fixture::live() const { return state_->driver.live(); }
 
 std::string driver_fixture::print_leaks() const {
@@ -123,7 +125,7 @@ TEST_CASE("there is a limit to how many drivers are alive, and it is told", "[cp
 }
 
 TEST_CASE("a driver that was not initialized says so", "[cpu]") {
-  cpu_driver_options options;
+  cpu_driver_options options = test::with_places();
   options.initialized = false;
   const cpu_driver driver(options);
   const auto& cu = driver.entry_points();
@@ -155,7 +157,7 @@ TEST_CASE("every member of the table is there", "[cpu]") {
   }
 }
 
-TEST_CASE("what is not given back is listed with the place that made it", "[cpu]") {
+TEST_CASE("what is not given back is listed with the place that made it", "[cpu][places]") {
   test::driver_fixture f(test::with_places());
   CHECK(f.live().empty());
   CUdeviceptr memory = 0;

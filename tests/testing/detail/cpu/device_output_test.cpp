@@ -83,7 +83,7 @@ CUfunction load(const driver_fixture& f, const char* name) {
 
 }  // namespace
 
-TEST_CASE("printf reaches the program when it synchronises", "[cpu]") {
+TEST_CASE("printf reaches the program when it synchronizes", "[cpu]") {
   for (const auto& mode : all_modes()) {
     driver_fixture f(mode);
     const CUfunction speak = load(f, "speak");

@@ -15,7 +15,7 @@ using test::driver_fixture;
 namespace {
 
 gpu::testing::cpu_driver_options four_devices() {
-  gpu::testing::cpu_driver_options options;
+  gpu::testing::cpu_driver_options options = test::with_places();
   options.devices = 4;
   options.memory_per_device = std::size_t{1} << 20;
   return options;

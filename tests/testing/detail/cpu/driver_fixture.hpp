@@ -6,6 +6,7 @@
 #include <gpu/testing/cpu_driver_options.hpp>
 
 #include "support/catch.hpp"
+#include "support/sanitizers.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -14,13 +15,24 @@
 
 namespace test {
 
-/// Options of a driver that knows what made each object, and of one that does not: it takes seconds
-/// to tell.
-inline gpu::testing::cpu_driver_options with_places() { return {}; }
-inline gpu::testing::cpu_driver_options without_places() {
+/// Options of a driver that does its work at once and goes on after what it only reports, and that
+/// knows what made each object, and of one that does not: it takes seconds to tell, and in some
+/// programs a minute (see `places_known`).
+inline gpu::testing::cpu_driver_options with_places() {
   gpu::testing::cpu_driver_options options;
+  options.mode = gpu::testing::execution::eager;
+  options.checks = gpu::testing::machine::checks::only_reported();
+  return options;
+}
+inline gpu::testing::cpu_driver_options without_places() {
+  gpu::testing::cpu_driver_options options = with_places();
   options.record_locations = false;
   return options;
+}
+
+/// Whether a text names this place, or cannot know it.
+inline bool names_place(const std::string& text, const char* place) {
+  return !places_known || text.find(place) != std::string::npos;
 }
 
 /// A driver whose device 0 has its primary context current on the thread that made the fixture.
@@ -34,6 +46,8 @@ class driver_fixture {
   /// What the driver reported until now, and what kernels printed.
   std::string reports() const;
   std::string prints() const;
+  /// How many mistakes it found since the last call.
+  std::size_t take_findings() const;
   /// What is alive, one line each.
   std::vector<std::string> live() const;
   /// What `report_leaks` prints.

@@ -156,6 +156,8 @@ void check_report(const finding& f, const std::string& report) {
   for (const char* part : f.says) says(part);
 }
 
+const char* const this_file = test::places_known ? "findings_test.cpp:" : "";
+
 gpu::testing::cpu_driver_options quick() {
   gpu::testing::cpu_driver_options options = test::with_places();
   options.devices = 2;
@@ -173,13 +175,13 @@ TEST_CASE("each finding has the code of a driver and says where it is", "[cpu]")
        CUDA_ERROR_ILLEGAL_ADDRESS,
        32,
        {"out of bounds", "block (0,0,0), thread (16,0,0)", "writes 4 bytes at 0x1",
-        "0 bytes past the end of the device allocation of 64 bytes", "findings_test.cpp:"}},
+        "0 bytes past the end of the device allocation of 64 bytes", this_file}},
       {"before",
        1,
        CUDA_ERROR_ILLEGAL_ADDRESS,
        1,
-       {"out of bounds", "thread (0,0,0)", "4 bytes before", "findings_test.cpp:"}},
-      {"misaligned", 2, CUDA_ERROR_MISALIGNED_ADDRESS, 1, {"misaligned", "findings_test.cpp:"}},
+       {"out of bounds", "thread (0,0,0)", "4 bytes before", this_file}},
+      {"misaligned", 2, CUDA_ERROR_MISALIGNED_ADDRESS, 1, {"misaligned", this_file}},
       {"constant", 1, CUDA_ERROR_ILLEGAL_ADDRESS, 1, {"settings"}},
       {"shared",
        1,
@@ -200,7 +202,7 @@ TEST_CASE("each finding has the code of a driver and says where it is", "[cpu]")
       {"apart", 1, CUDA_ERROR_LAUNCH_TIMEOUT, 64, {"barrier 1 waits for 64 threads; 32 arrived"}},
       {"trapped", 1, CUDA_ERROR_LAUNCH_FAILED, 32, {"trap", "thread (3,0,0)"}},
       {"asserted", 1, CUDA_ERROR_ASSERT, 32, {"Assertion `n > 1000` failed", "block: [0,0,0]"}},
-      {"unwritten", 1, CUDA_SUCCESS, 1, {"never written", "findings_test.cpp:"}},
+      {"unwritten", 1, CUDA_SUCCESS, 1, {"never written", this_file}},
       {"race", 1, CUDA_SUCCESS, 64, {"with no barrier in between"}},
       {"exits", 1, CUDA_SUCCESS, 64, {"24 of the 64 threads have exited before barrier 0"}},
   };
@@ -228,7 +230,7 @@ TEST_CASE("memory that is nobody's, freed or of another context is told with who
                     1,
                     CUDA_ERROR_ILLEGAL_ADDRESS,
                     1,
-                    {"freed device allocation of 64 bytes", "findings_test.cpp:"}};
+                    {"freed device allocation of 64 bytes", this_file}};
   check_report(use, report_of(use, driver, freed));
 
   driver_fixture two(quick());
@@ -238,8 +240,7 @@ TEST_CASE("memory that is nobody's, freed or of another context is told with who
   REQUIRE(two.cu.ctx_push_current(other) == CUDA_SUCCESS);
   REQUIRE(two.cu.mem_alloc(&there, 64) == CUDA_SUCCESS);
   REQUIRE(two.cu.ctx_pop_current(nullptr) == CUDA_SUCCESS);
-  const finding reach{
-      "foreign", 1, CUDA_ERROR_ILLEGAL_ADDRESS, 1, {"another context", "findings_test.cpp:"}};
+  const finding reach{"foreign", 1, CUDA_ERROR_ILLEGAL_ADDRESS, 1, {"another context", this_file}};
   check_report(reach, report_of(reach, two, there));
   CHECK(two.cu.device_primary_ctx_release(1) == CUDA_SUCCESS);
 }

@@ -19,7 +19,8 @@ namespace {
 void CUDA_CB count(void* counter) { ++*static_cast<int*>(counter); }
 
 struct two_streams {
-  explicit two_streams(const gpu::testing::cpu_driver_options& options = {}) : f(options) {
+  explicit two_streams(const gpu::testing::cpu_driver_options& options = test::with_places())
+      : f(options) {
     REQUIRE(f.cu.stream_create(&s, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
     REQUIRE(f.cu.stream_create(&t, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
     REQUIRE(f.cu.stream_create(&blocking, CU_STREAM_DEFAULT) == CUDA_SUCCESS);

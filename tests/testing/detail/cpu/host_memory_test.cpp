@@ -347,7 +347,7 @@ std::string run(const scenario& what, const gpu::testing::cpu_driver_options& op
   return wrong + clean(again, false);
 }
 
-TEST_CASE("each allocation of the CPU driver may fail", "[cpu][host_memory]") {
+TEST_CASE("each allocation of the CPU driver may fail", "[cpu][host_memory][thorough]") {
   if (!test::failing_anywhere::possible()) return;
   std::size_t swept = 0;
   std::vector<gpu::testing::cpu_driver_options> modes = test::all_modes();

@@ -161,7 +161,7 @@ TEST_CASE("a kernel computes, in every mode", "[cpu]") {
 }
 
 TEST_CASE("a library serves every context, each with variables of its own", "[cpu]") {
-  gpu::testing::cpu_driver_options options;
+  gpu::testing::cpu_driver_options options = test::with_places();
   options.devices = 2;
   driver_fixture f(options);
   CUlibrary library = nullptr;
@@ -379,7 +379,7 @@ TEST_CASE("attributes of a launch are looked at one by one", "[cpu]") {
   }
 }
 
-TEST_CASE("a fault shows at the next synchronisation and stays", "[cpu]") {
+TEST_CASE("a fault shows at the next synchronization and stays", "[cpu]") {
   for (const auto& mode : all_modes()) {
     driver_fixture f(mode);
     const loaded code(f);
@@ -433,16 +433,16 @@ TEST_CASE("bad accesses are found, and the report says where", "[cpu]") {
     return f.reports();
   };
   const std::string overrun = run(11, 0, CUDA_ERROR_ILLEGAL_ADDRESS);
-  CHECK(overrun.find("40 bytes") != std::string::npos);          // the allocation,
-  CHECK(overrun.find("kernels_test.cpp") != std::string::npos);  // who made it,
-  CHECK(overrun.find("thread (10,0,0)") != std::string::npos);   // and who went too far
+  CHECK(overrun.find("40 bytes") != std::string::npos);         // the allocation,
+  CHECK(test::names_place(overrun, "kernels_test.cpp"));        // who made it,
+  CHECK(overrun.find("thread (10,0,0)") != std::string::npos);  // and who went too far
   const std::string skewed = run(1, 2, CUDA_ERROR_MISALIGNED_ADDRESS);
   CHECK(skewed.find("misaligned") != std::string::npos);
 }
 
 TEST_CASE("memory of another device takes peer access", "[cpu]") {
   for (const bool allowed : {false, true}) {
-    gpu::testing::cpu_driver_options options;
+    gpu::testing::cpu_driver_options options = test::with_places();
     options.devices = 2;
     driver_fixture f(options);
     const loaded code(f);

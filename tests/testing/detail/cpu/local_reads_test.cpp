@@ -1,4 +1,4 @@
-// What reading local memory that was never written looks like in code that NVRTC made, optimised
+// What reading local memory that was never written looks like in code that NVRTC made, optimized
 // and for a debugger: found where a kernel does so, and nothing else in what is right.
 
 #include <gpu/compiler.hpp>

@@ -11,7 +11,7 @@ namespace test {
 inline constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 inline gpu::testing::cpu_driver_options small_device(
-    gpu::testing::cpu_driver_options options = {}) {
+    gpu::testing::cpu_driver_options options = test::with_places()) {
   options.memory_per_device = 16 * mebibyte;
   return options;
 }

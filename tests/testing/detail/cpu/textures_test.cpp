@@ -29,7 +29,7 @@ namespace {
 constexpr CUresult fine = CUDA_SUCCESS;
 constexpr CUresult bad = CUDA_ERROR_INVALID_VALUE;
 constexpr CUarray_format u8 = CU_AD_FORMAT_UNSIGNED_INT8;
-constexpr unsigned normalised = CU_TRSF_NORMALIZED_COORDINATES;
+constexpr unsigned normalized = CU_TRSF_NORMALIZED_COORDINATES;
 
 /// Writes a number that may be no enumerator.
 template <class Enumeration> void set_number(Enumeration& field, unsigned number) {
@@ -66,11 +66,11 @@ CUDA_RESOURCE_VIEW_DESC view_of(CUresourceViewFormat format, std::size_t width, 
 
 }  // namespace
 
-TEST_CASE("a texture object gives back what it was made of, but the border's colour") {
+TEST_CASE("a texture object gives back what it was made of, but the border's color") {
   in_context f;
   const CUarray array = make_array(f.cu, array_form(64, 32, 0));
   const auto resource = resource_of(array);
-  CUDA_TEXTURE_DESC how = sampling(normalised | CU_TRSF_SRGB);
+  CUDA_TEXTURE_DESC how = sampling(normalized | CU_TRSF_SRGB);
   how.addressMode[0] = CU_TR_ADDRESS_MODE_WRAP;
   how.addressMode[1] = CU_TR_ADDRESS_MODE_BORDER;
   how.filterMode = CU_TR_FILTER_MODE_LINEAR;
@@ -95,9 +95,9 @@ TEST_CASE("a texture object gives back what it was made of, but the border's col
   std::memset(&got_how, 0x5a, sizeof got_how);
   CHECK(f.cu.tex_object_get_texture_desc(&got_how, plain) == fine);
   CHECK(std::memcmp(&got_how, &how, offsetof(CUDA_TEXTURE_DESC, borderColor)) == 0);
-  std::uint32_t colour = 0;
-  std::memcpy(&colour, &got_how.borderColor[2], sizeof colour);
-  CHECK(colour == 0x5a5a5a5a);
+  std::uint32_t color = 0;
+  std::memcpy(&color, &got_how.borderColor[2], sizeof color);
+  CHECK(color == 0x5a5a5a5a);
   CUDA_RESOURCE_VIEW_DESC got_view{};
   got_view.width = 77;
   CHECK(f.cu.tex_object_get_resource_view_desc(&got_view, plain) == fine);
@@ -143,7 +143,7 @@ TEST_CASE("samplers are refused as a device's driver refuses them") {
   const CUarray cube = make_array(f.cu, array_form(32, 32, 6, CUDA_ARRAY3D_CUBEMAP));
   const CUarray integers = make_array(f.cu, array_form(64, 32, 0, 0, CU_AD_FORMAT_SIGNED_INT32));
   const auto with = [](auto change) {
-    CUDA_TEXTURE_DESC how = sampling(normalised);
+    CUDA_TEXTURE_DESC how = sampling(normalized);
     change(how);
     return how;
   };
@@ -305,7 +305,7 @@ TEST_CASE("a resource view has the extents of its array and texels of the same s
   attempts.back().answer = bad;
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     INFO("attempt " << i);
-    CHECK(try_texture(f.cu, attempts[i].resource, sampling(normalised), &attempts[i].view) ==
+    CHECK(try_texture(f.cu, attempts[i].resource, sampling(normalized), &attempts[i].view) ==
           attempts[i].answer);
   }
   for (const CUarray each : {two, bytes, layers}) CHECK(f.cu.array_destroy(each) == fine);
@@ -350,7 +350,7 @@ TEST_CASE("texture and surface objects end with their context, and are found whe
   REQUIRE(live.size() == 4);  // with the context and the array
   CHECK(live[2].find("texture object") == 0);
   CHECK(live[3].find("surface object") == 0);
-  CHECK(live[3].find("created at") != std::string::npos);
+  CHECK(test::names_place(live[3], "created at"));
   // An object outlives its array: what it reads is gone.
   CHECK(f.cu.array_destroy(array) == fine);
   CUDA_RESOURCE_DESC got{};

@@ -22,7 +22,7 @@ constexpr auto by_file = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 constexpr CUmemLocation on_device{CU_MEM_LOCATION_TYPE_DEVICE, 0};
 
 gpu::testing::cpu_driver_options small(int devices = 1) {
-  gpu::testing::cpu_driver_options options;
+  gpu::testing::cpu_driver_options options = test::with_places();
   options.memory_per_device = 8 * unit;
   options.devices = static_cast<unsigned>(devices);
   options.record_locations = false;  // what made them is not asked for here, and takes long to tell

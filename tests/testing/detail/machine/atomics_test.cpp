@@ -108,10 +108,10 @@ TEST_CASE("the f64 sum of NaNs is what an H200 leaves in each kind of memory", "
         only_one + "mov.f64 %df, " + operand + "; red.add.f64 [%p], %df; SKIP: ", start, shared);
   };
   const char* const two = "0d4000000000000000";
-  const char* const signalling = "0dFFF4000012345678";
+  const char* const signaling = "0dFFF4000012345678";
   const char* const quiet = "0d7FF8000000000555";
-  CHECK(sum(signalling, 0, false) == 0xfff4000012345678);
-  CHECK(sum(signalling, 0, true) == 0xfffc000012345678);
+  CHECK(sum(signaling, 0, false) == 0xfff4000012345678);
+  CHECK(sum(signaling, 0, true) == 0xfffc000012345678);
   CHECK(sum(two, 0x7ff0000000000001, false) == 0x7ff0000000000001);
   CHECK(sum(two, 0x7ff0000000000001, true) == 0x7ff8000000000001);
   CHECK(sum(quiet, 0xfff8000000000001, false) == 0x7ff8000000000555);

@@ -216,7 +216,7 @@ TEST_CASE("wrong barriers are faults that say why", "[machine]") {
   CHECK(detail(bench.run("k", {}, {64, 1, 1}, 16u, 64u)) ==
         "barrier 16; there are barriers 0 to 15");
   CHECK(detail(bench.run("k", {}, {64, 1, 1}, 1u, 33u)) ==
-        "a barrier for 33 threads, no multiple of 32");
+        "a barrier for 33 threads, which is not a multiple of 32");
   CHECK(detail(bench.run("differing", {}, {96, 1, 1})) ==
         "threads wait at barrier 3 with different thread counts");
 }

@@ -153,7 +153,7 @@ END:
                                     "hardware gives 0") != std::string::npos);
   bench.what.check.mask_misuse = false;
   CHECK(bench.run_well("k", {}, {32, 1, 1}, out).reports.empty());
-  bench.what.check.mask_misuse_is_a_fault = true;
+  bench.what.check.mask_misuse = bench.what.check.mask_misuse_is_a_fault = true;
   const outcome faulty = bench.run("k", {}, {32, 1, 1}, out);
   REQUIRE(faulty.error);
   CHECK(faulty.error->kind == fault_kind::mask_misuse);

@@ -352,8 +352,8 @@ TEST_CASE("the default budget ends a loop, and who waits for it is told before",
   CHECK(told.kind == fault_kind::still_running);
   CHECK(told.kernel == "k");
   CHECK(told.ptx_line == 4);
-  CHECK(told.detail.find("it has run for more than 1 ms and goes on; this thread has executed ") ==
-        0);
+  CHECK(told.detail.find(
+            "it has run for more than 1 ms and continues; this thread has executed ") == 0);
   CHECK(told.detail.find(" of the 16777216 of its budget") != std::string::npos);
 }
 
@@ -364,10 +364,10 @@ TEST_CASE("nobody is told of a kernel that runs for long where that is not wante
   CHECK(bench.run("k", {}, {}).reports.empty());
 }
 
-TEST_CASE("a launch can be cancelled", "[machine]") {
+TEST_CASE("a launch can be canceled", "[machine]") {
   workbench bench(".visible .entry k() { L: bra L; }");
-  std::atomic<bool> cancelled{true};
-  bench.what.cancelled = &cancelled;
+  std::atomic<bool> canceled{true};
+  bench.what.canceled = &canceled;
   CHECK(!bench.run("k", {}, {}).error);
 }
 

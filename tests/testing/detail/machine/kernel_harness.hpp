@@ -59,6 +59,7 @@ class workbench {
     REQUIRE(loaded);
     module.emplace(std::move(*loaded.module));
     what.heap = &heap;
+    what.check = checks::only_reported();
   }
 
   address_space memory;

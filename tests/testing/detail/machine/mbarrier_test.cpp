@@ -129,7 +129,7 @@ TEST_CASE("wrong uses of an mbarrier are faults that say why", "[machine]") {
                  "cp.async.mbarrier.arrive.noinc.shared.b64 [%r1];",
                  illegal) == "more arrivals than the mbarrier expects");
   CHECK(fault_of("mbarrier.inval.b64 [%rd2];", fault_kind::wrong_space) ==
-        "an mbarrier lies in shared memory");
+        "an mbarrier must be in shared memory");
   (void)fault_of("mbarrier.inval.shared.b64 [%r1+4];", fault_kind::misaligned);
   (void)fault_of("mbarrier.inval.shared.b64 [%r1+80];", fault_kind::shared_out_of_bounds);
 }

@@ -96,6 +96,19 @@ TEST_CASE("every kind of bad address is told from the others", "[machine]") {
   CHECK(kind_of(bench.run("load", {}, {}, shared_window - 8)) == fault_kind::out_of_bounds);
 }
 
+TEST_CASE("the address of host memory is said to be one", "[machine]") {
+  workbench bench(kernels);
+  u32 on_host = 7;
+  const outcome stored = bench.run("store", {}, {}, reinterpret_cast<address>(&on_host));
+  REQUIRE(kind_of(stored) == fault_kind::out_of_bounds);
+  INFO(stored.error->text);
+  CHECK(stored.error->detail ==
+        "this is host memory; copy it to a device_buffer, or pass gpu::in, out or inout");
+  CHECK(on_host == 7);
+  const outcome nowhere = bench.run("store", {}, {}, address{0x3f80'0000});
+  CHECK(nowhere.error->detail == "no allocation is near");
+}
+
 TEST_CASE("memory of another context is out of reach until peers are allowed", "[machine]") {
   workbench bench(kernels);
   const address a = bench.allocate(16, 2);

@@ -21,49 +21,49 @@ inline constexpr recorded_read recorded_reads[] = {
 411c8348 3f380000 40f85810 3f3d0000 4217d76c 3f0a0000 426fb6f5 3f120000 41e1283c 3eb60000
 42240b4a 3f030000 41c63484 3e8e0000 41bbed28 3f7e0000 419f6bd4 3f130000 4257a611 3f160000
 4253097d 3e840000)"},
-    {"weight_norm_100", "1d f4x1 100 1 1 1 step clamp linear normalised",
+    {"weight_norm_100", "1d f4x1 100 1 1 1 step clamp linear normalized",
      "tex.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0}];", 1,
      R"(3e5e92d4 3f440000 3f4607b7 3f5b0000 3f4aa8c5 3f2a0000 3f6f124f 3f630000 3f4f7d38 3f0d0000
 3eb8a314 3ee00000 3f24854d 3e700000 3f416f85 3f700000 3ebfe47c 3f7b0000 3f04a3e2 3f300000
 3c48fcc0 3f3a0000 3f10791e 3d880000 3f1f58d0 3e820000 3d02f520 3f320000 3e95ad40 3f3c0000
 3e9a76e2 3eaa0000)"},
-    {"address_0np", "1d f4x1 5 1 1 1 index wrap normalised border=0.3",
+    {"address_0np", "1d f4x1 5 1 1 1 index wrap normalized border=0.3",
      "tex.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0}];", 1,
      R"(0 0 80000001 0 7f800000 0 7fc00000 0 4e800000 0
 3f7fffff 40800000 c00cccce 40400000 bf000001 40000000 3f999999 0 3ff1b65a 40800000
 408d7dfd 40000000 bf5575aa 0 c03c8417 0 c0731d70 3f800000 4096044d 40400000
 40209570 40000000)"},
-    {"address_0nl", "1d f4x1 5 1 1 1 index wrap linear normalised border=0.3",
+    {"address_0nl", "1d f4x1 5 1 1 1 index wrap linear normalized border=0.3",
      "tex.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0}];", 1,
      R"(0 40000000 80000001 40000000 7f800000 40000000 7fc00000 40000000 4e800000 40000000
 3f7fffff 40000000 c00cccce 40600000 bf000001 40000000 3f999999 3f000000 3ff1b65a 407c4000
 408d7dfd 3fce0000 bf5575aa 3eaa0000 c03c8417 3f680000 c0731d70 3f020000 4096044d 403c4000
 40209570 40030000)"},
-    {"address_1nl", "1d f4x1 5 1 1 1 index clamp linear normalised border=0.3",
+    {"address_1nl", "1d f4x1 5 1 1 1 index clamp linear normalized border=0.3",
      "tex.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0}];", 1,
      R"(0 0 80000001 0 7f800000 40800000 7fc00000 0 4e800000 40800000
 3f7fffff 40800000 c00cccce 0 bf000001 0 3f999999 40800000 3ff1b65a 40800000
 408d7dfd 40800000 bf5575aa 0 c03c8417 0 c0731d70 0 4096044d 40800000
 40209570 40800000)"},
-    {"address_2np", "1d f4x1 5 1 1 1 index mirror normalised border=0.3",
+    {"address_2np", "1d f4x1 5 1 1 1 index mirror normalized border=0.3",
      "tex.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0}];", 1,
      R"(0 0 80000001 0 7f800000 0 7fc00000 0 4e800000 0
 3f7fffff 40800000 c00cccce 3f800000 bf000001 40000000 3f999999 40800000 3ff1b65a 0
 408d7dfd 40000000 bf5575aa 40800000 c03c8417 40800000 c0731d70 3f800000 4096044d 40400000
 40209570 40000000)"},
-    {"address_2nl", "1d f4x1 5 1 1 1 index mirror linear normalised border=0.3",
+    {"address_2nl", "1d f4x1 5 1 1 1 index mirror linear normalized border=0.3",
      "tex.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0}];", 1,
      R"(0 0 80000001 0 7f800000 0 7fc00000 0 4e800000 0
 3f7fffff 40800000 c00cccce 3f000000 bf000001 40000000 3f999999 40600000 3ff1b65a 3d700000
 408d7dfd 3fce0000 bf5575aa 406ac000 c03c8417 40800000 c0731d70 3f020000 4096044d 403c4000
 40209570 40030000)"},
-    {"address_3np", "1d f4x1 5 1 1 1 index border normalised border=0.3",
+    {"address_3np", "1d f4x1 5 1 1 1 index border normalized border=0.3",
      "tex.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0}];", 1,
      R"(0 0 80000001 0 7f800000 3e99999a 7fc00000 0 4e800000 3e99999a
 3f7fffff 40800000 c00cccce 3e99999a bf000001 3e99999a 3f999999 3e99999a 3ff1b65a 3e99999a
 408d7dfd 3e99999a bf5575aa 3e99999a c03c8417 3e99999a c0731d70 3e99999a 4096044d 3e99999a
 40209570 3e99999a)"},
-    {"address_3nl", "1d f4x1 5 1 1 1 index border linear normalised border=0.3",
+    {"address_3nl", "1d f4x1 5 1 1 1 index border linear normalized border=0.3",
      "tex.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0}];", 1,
      R"(0 3e666667 80000001 3e666667 7f800000 3e99999a 7fc00000 3e666667 4e800000 3e99999a
 3f7fffff 3f9ccccd c00cccce 3e99999a bf000001 3e99999a 3f999999 3e99999a 3ff1b65a 3e99999a
@@ -148,7 +148,7 @@ c 0 0 fffffff7 6 0 c 4 0 fffffffa
 fffffffe 0 2c 42300000 ffffffeb 0 32 42480000 3d 42740000
 43 42860000 7d 0 ffffffec 0 44 42880000 ffffffdb 0
 68 0)"},
-    {"pitch_wrap", "pitch f4x1 32 9 1 1 random wrap linear normalised",
+    {"pitch_wrap", "pitch f4x1 32 9 1 1 random wrap linear normalized",
      "tex.2d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1}];", 1,
      R"(3fcbc4d4 bfc76868 3dca9932 c03b9478 c00fb52c 3c22286f bfaef7b5 3f1fceb8 bd51b53f bfecb641
 c024e000 be60b240 c03876c0 4074e742 3f03e42b 404e419c be3f8cd0 bedfa166 bff01c66 3ec90be0
@@ -172,7 +172,7 @@ fffffffc 3fc00000 3fc00000 43110000 fffffffb 3fc00000 3fc00000 43110000 4 3fc000
 3fc00000 43110000 4 3fc00000 3fc00000 43110000 4 3fc00000 3fc00000 43110000
 7 3fc00000 3fc00000 43110000)"},
     {"mipn_level_bias",
-     "2d f4x1 64 64 1 7 level clamp normalised bias=0.3 least=1.25 greatest=4.75",
+     "2d f4x1 64 64 1 7 level clamp normalized bias=0.3 least=1.25 greatest=4.75",
      "tex.level.2d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1}], %f4;", 1,
      R"(3ecccccd 3ecccccd 7fc00000 3f800000 3ecccccd 3ecccccd bfb00000 3f800000 3ecccccd 3ecccccd
 bf400000 3f800000 3ecccccd 3ecccccd be000000 3f800000 3ecccccd 3ecccccd 3f000000 3f800000
@@ -181,7 +181,7 @@ bf400000 3f800000 3ecccccd 3ecccccd be000000 3f800000 3ecccccd 3ecccccd 3f000000
 3ecccccd 3ecccccd 40880000 40a00000 3ecccccd 3ecccccd 409c0000 40a00000 3ecccccd 3ecccccd
 4042402c 40400000 3ecccccd 3ecccccd 40a9d09b 40a00000 3ecccccd 3ecccccd 40857fe8 40800000
 3ecccccd 3ecccccd bebe722a 3f800000)"},
-    {"mipl_content", "2d f4x1 64 64 1 7 random clamp linear normalised linear_levels greatest=6",
+    {"mipl_content", "2d f4x1 64 64 1 7 random clamp linear normalized linear_levels greatest=6",
      "tex.level.2d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1}], %f2;", 1,
      R"(bcbb4540 3f20c9ac 3fb6dac6 3e6da1b1 3fc7619e 3d0439c0 3d410440 bd2026ef 3f528b46 3fcdeeb8
 401cc930 bf11cfff bf59a1e5 3f7b8c82 401cd849 3f060d7f 3e88e1b4 3f9f51ce 40e063b8 3d9d24a4
@@ -190,7 +190,7 @@ bf30e5c4 3f24c38c 40d8ba5e 3d9d24a4 3e49a9e0 bf5d34a3 40e23f46 3d9d24a4 bf2d08f6
 bec6997a 3ee822a0 40e8e90e 3d9d24a4 3fbc0558 3ff5d1e8 bf11d4eb 3f6fa58a bf39b84c 3fa3df28
 400cd1ba 3edd80d4 3fa0510e 3f3a9510 be06cadc 3cd6d699 3d973040 3fc698ba 4043ec28 3f317afd
 bf123071 3fa82590 bf7b2dd7 be405748)"},
-    {"mipl_odd_size", "2d f4x1 13 6 1 4 index mirror linear normalised linear_levels greatest=3",
+    {"mipl_odd_size", "2d f4x1 13 6 1 4 index mirror linear normalized linear_levels greatest=3",
      "tex.level.2d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1}], %f2;", 1,
      R"(3ed9b754 3f82b0ec 3fe609f8 405e8000 be1dfd8c 3ee16988 40531f64 0 beeeaac8 3ead85d8
 3fbd5dfc 40500000 3dc725e0 bf435e3c 40515b1c 0 bf5e1efa 3fb4ee0a 4040c8ec 0
@@ -199,14 +199,14 @@ be5981e4 42558c00 be99eb40 bf120356 bf66ba4b 42259000 3f05ce58 3f919662 404f82c8
 3fa8fe5e 3f570c4e 40135a02 3f898000 bd1b2c30 3fd4eb0c 3f8fd45c 402b0000 3fc98b66 3f1a2062
 3fc985d4 4094c000 3eb71f60 3ed466a8 406ef1f8 0 3f52a826 3fbf75e8 3ff32e00 40350000
 3fea2900 bf1a6e9a 3f458022 41818000)"},
-    {"mipl_implicit", "2d f4x1 64 64 1 7 level clamp normalised linear_levels greatest=6",
+    {"mipl_implicit", "2d f4x1 64 64 1 7 level clamp normalized linear_levels greatest=6",
      "tex.2d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1}];", 1,
      R"(3ecccccd 3ecccccd 0 3ecccccd 3ecccccd 0 3ecccccd 3ecccccd 0 3ecccccd
 3ecccccd 0 3ecccccd 3ecccccd 0 3ecccccd 3ecccccd 0 3ecccccd 3ecccccd
 0 3ecccccd 3ecccccd 0 3ecccccd 3ecccccd 0 3ecccccd 3ecccccd 0
 3ecccccd 3ecccccd 0 3ecccccd 3ecccccd 0 3ecccccd 3ecccccd 0 3ecccccd
 3ecccccd 0 3ecccccd 3ecccccd 0 3ecccccd 3ecccccd 0)"},
-    {"cube_p", "cube f4x1 8 8 6 1 index clamp normalised",
+    {"cube_p", "cube f4x1 8 8 6 1 index clamp normalized",
      "tex.cube.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1,%f2,%f2}];", 1,
      R"(cec4b0c1 cfab1aad 4e0db11f 435a0000 3f1c8bda 3f1c8bda bc55fd00 431f0000 3f1b8cd0 3f2362ee
 bdfa3d30 431f0000 3f209700 3f60c312 bf52d1de 43060000 0 bf800000 bf800000 43be0000
@@ -215,7 +215,7 @@ bf1ad934 41f80000 3ef63c60 3f710980 be0576b0 431e0000 bf2e46ce 3d5f33c0 3f2e46ce
 3efea278 3ec3b540 be3a6030 40a00000 2d0e2b80 ae852807 ae142206 43740000 3f673234 3e6eb478
 3e8862e0 41900000 3f1dd2a4 bf028d3c bf65e402 43b88000 bf800000 bf53561e 3f508e40 42fe0000
 be4c69e0 3bdfad00 bf71019e 43ae0000)"},
-    {"cube_l", "cube f4x1 8 8 6 1 random clamp linear normalised",
+    {"cube_l", "cube f4x1 8 8 6 1 random clamp linear normalized",
      "tex.cube.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1,%f2,%f2}];", 1,
      R"(cec4b0c1 cfab1aad 4e0db11f 3e791c74 3f1c8bda 3f1c8bda bc55fd00 be13467d 3f1b8cd0 3f2362ee
 bdfa3d30 bebd77d5 3f209700 3f60c312 bf52d1de 3d90f0ad 0 bf800000 bf800000 bdee0940
@@ -224,7 +224,7 @@ bf1ad934 3f02a19e 3ef63c60 3f710980 be0576b0 bd31eef6 bf2e46ce 3d5f33c0 3f2e46ce
 3efea278 3ec3b540 be3a6030 3e1356a6 2d0e2b80 ae852807 ae142206 3f3f28e4 3f673234 3e6eb478
 3e8862e0 3eeb9ec2 3f1dd2a4 bf028d3c bf65e402 bf23ef0f bf800000 bf53561e 3f508e40 bcc7d714
 be4c69e0 3bdfad00 bf71019e bd916e5c)"},
-    {"cube_ls_4", "cube f4x1 4 4 6 1 random clamp linear normalised seamless",
+    {"cube_ls_4", "cube f4x1 4 4 6 1 random clamp linear normalized seamless",
      "tex.cube.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1,%f2,%f2}];", 1,
      R"(4d690e90 cd34e07c ce60754b 3ead08fe 3f4f7244 3f4f7244 bf689b0a bd7268ca 3f244f3e be3e9c68
 3eec1108 3f2e7350 3f26cea2 3e99890c 3f6f6184 3e14d75d bf800000 0 0 bea22614
@@ -233,7 +233,7 @@ bf388ff0 3d5c6e1b 3f68c0b4 3f5d0380 3ef4c8f8 3e837c34 3ec5f10c 3f748356 bec5f10c
 bf171a94 3e971944 3d87bff0 be97ef7c aea78473 2db70497 2d3542ef bf366022 3ee46194 3daabc50
 3f215984 3e4422ac 3eed23e4 3f704eea bee51d3c 3e3e5a8d 3d81c970 bf800000 bf741fb4 3e964bae
 bd23a440 3f1121b0 3e781908 bd579554)"},
-    {"cube_ls_gather", "cube f4x1 4 4 6 1 index clamp linear normalised seamless border=9",
+    {"cube_ls_gather", "cube f4x1 4 4 6 1 index clamp linear normalized seamless border=9",
      "tld4.r.cube.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1,%f2,%f2}];", 4,
      R"(5009cfb8 cf783cd0 d011d526 41700000 42b80000 42b00000 41300000 be6061d0 be6061d0 3e0ba4d0
 41f00000 42500000 42400000 41f80000 3f45eb5a be274d90 bee543c0 41200000 41300000 40e00000
@@ -247,7 +247,7 @@ bf33cc54 3f6ec878 3f15e7e2 41980000 42300000 42200000 41900000 2ec60980 2ecc8e59
 42680000 be2f3448 bea6ba7c bf7368e8 42ba0000 42bc0000 42b40000 42b20000 bf75de8c 3f800000
 bf11f25e 41880000 42100000 42000000 41800000 bea5d794 bf08e46a bea40dd0 42700000 42740000
 42640000 42600000)"},
-    {"cube_l_acube", "acube f4x1 4 4 18 1 random clamp linear normalised border=9",
+    {"cube_l_acube", "acube f4x1 4 4 18 1 random clamp linear normalized border=9",
      "tex.acube.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%i3,%f0,%f1,%f2}];", 1,
      R"(cfcb6e71 cfad240b cfa6e211 c0000000 bf723abd 3ef77258 3ef77258 3f2da220 40800000 3f24e575
 bea7adc0 3e866524 bed8ac1c 40400000 3e47bb11 3ed9f388 beaf7728 3f71ad24 40000000 3eb5dde7
@@ -257,7 +257,7 @@ bea7adc0 3e866524 bed8ac1c 40400000 3e47bb11 3ed9f388 beaf7728 3f71ad24 40000000
 3f6769c0 bed67bd8 3f41ef72 3f800000 3e9f652c 2e30924e 2de61173 2eb552b3 0 be5fa9ed
 3f799736 3f328a1c 3e8d136c bf800000 bef27e99 3dbec220 beac1988 bf09ce0a 40800000 bedff0f2
 3ef06404 bf800000 3eb1aff4 40400000 3cb02da9 bf4f6f5a bf7685ae be3656e8 40000000 bf34981b)"},
-    {"gather_b2", "2d f4x4 7 5 1 1 index mirror normalised border=0.5",
+    {"gather_b2", "2d f4x4 7 5 1 1 index mirror normalized border=0.5",
      "tld4.b.2d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1}];", 4,
      R"(3e7f67f0 3fe0495e 40c00000 41200000 42180000 42080000 3f15bc74 bf4a7db8 42c40000 42cc0000
 43020000 42fc0000 3fe3a6ec bf57186c 42bc0000 42b40000 42ec0000 42f40000 3f6cc2f0 3fb48364
@@ -269,7 +269,7 @@ bfb63656 bfb948ec 42c40000 42cc0000 42940000 428c0000 3c393500 bdfa0100 40000000
 41f00000 41f00000 bf89a6bc 3ec64eb0 429c0000 42a40000 42580000 42480000 becc4cf0 3f9e22c0
 42c40000 42bc0000 42f40000 42fc0000 40003e7c bf40eeb0 42ac0000 42ac0000 42e40000 42e40000
 3edab748 bfb75cb6 42bc0000 42c40000 428c0000 42840000)"},
-    {"gather_u8i1", "2d u1x1 7 5 1 1 index clamp normalised integer border=0.5",
+    {"gather_u8i1", "2d u1x1 7 5 1 1 index clamp normalized integer border=0.5",
      "tld4.r.2d.v4.u32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1}];", 4,
      R"(3e7f67f0 3fe0495e 1d 1e 1e 1d 3f15bc74 bf4a7db8 3 4
 4 3 3fe3a6ec bf57186c 6 6 6 6 3f6cc2f0 3fb48364
@@ -281,7 +281,7 @@ bfb63656 bfb948ec 0 0 0 0 3c393500 bdfa0100 0 0
 0 0 bf89a6bc 3ec64eb0 e e 7 7 becc4cf0 3f9e22c0
 1c 1c 1c 1c 40003e7c bf40eeb0 6 6 6 6
 3edab748 bfb75cb6 2 3 3 2)"},
-    {"gather_offset0", "2d f4x4 7 5 1 1 index wrap normalised border=0.5",
+    {"gather_offset0", "2d f4x4 7 5 1 1 index wrap normalized border=0.5",
      "tld4.g.2d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1}], {3,-2};", 4,
      R"(3e7f67f0 3fe0495e 42920000 429a0000 42440000 42340000 3f15bc74 bf4a7db8 43090000 42e20000
 42aa0000 42da0000 3fe3a6ec bf57186c 42e20000 42ea0000 42b20000 42aa0000 3f6cc2f0 3fb48364
@@ -293,7 +293,7 @@ bfb63656 bfb948ec 42540000 41e80000 3f800000 41c80000 3c393500 bdfa0100 42820000
 42240000 42140000 bf89a6bc 3ec64eb0 40a00000 41100000 42f20000 42ea0000 becc4cf0 3f9e22c0
 43090000 42e20000 42aa0000 42da0000 40003e7c bf40eeb0 42f20000 42fa0000 42c20000 42ba0000
 3edab748 bfb75cb6 42440000 42540000 41c80000 41a80000)"},
-    {"offset{9,-100}1", "2d f4x1 7 5 1 1 random clamp linear normalised border=0.5",
+    {"offset{9,-100}1", "2d f4x1 7 5 1 1 random clamp linear normalized border=0.5",
      "tex.2d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1}], {9,-100};", 1,
      R"(3e7f67f0 3fe0495e bf0a7a11 3f15bc74 bf4a7db8 bdfd8c53 3fe3a6ec bf57186c 3ebde18d 3f6cc2f0
 3fb48364 bd805450 3fd056f6 bed90120 bc58ebfe bf7f0754 bee523b0 bdfd8c53 3f16a2b0 3fca43e4
@@ -309,13 +309,13 @@ bfb63656 bfb948ec bdfd8c53 3c393500 bdfa0100 bdfd8c53 bf89a6bc 3ec64eb0 bdfd8c53
 409817a0 3fc04a31 4067aff5 bdabe774 3f17c3dc 3f90dc2e 40630e5d 3e655f63 40947c16 408b1f4f
 3fd16936 3edeb63c 405936c5 40960956 4077cc24 be797c9f 4081c20c 40228eec 3fd1e55c bc510abb
 3fc169a0 405ddfb9 3de63a40 baf443c9)"},
-    {"norm_10000", "1d f4x1 10000 1 1 1 step clamp linear normalised",
+    {"norm_10000", "1d f4x1 10000 1 1 1 step clamp linear normalized",
      "tex.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0}];", 1,
      R"(3d881f68 3e240000 3e613c2c 3f710000 3ebd1660 3f1d0000 3dad05f0 3eae0000 3dbf64d0 3d200000
 3e773cb0 3d980000 3f02349f 3eb20000 3f328cd3 3de00000 3e4abd98 3f1d0000 3c620e78 3f070000
 3f2cfa2e 3ed80000 3d46fa36 3f380000 3b4b30c3 3f010000 3e5cdf7e 3eec0000 3c797c28 3e680000
 3f7d9eae 3f060000)"},
-    {"gather_offset{31,-32}", "2d f4x1 90 80 1 1 index wrap normalised",
+    {"gather_offset{31,-32}", "2d f4x1 90 80 1 1 index wrap normalized",
      "tld4.r.2d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1}], {31,-32};", 4,
      R"(3f27ef18 3e52f664 45b6c800 45b40000 45b13000 45b3f800 3f2dde88 3f6982c7 4566b000 4566c000
 45612000 45611000 3e777068 3c9237a0 458b7000 458b7800 4588a800 4588a000 3f25ae42 3f5a9087
@@ -327,7 +327,7 @@ bfb63656 bfb948ec bdfd8c53 3c393500 bdfa0100 bdfd8c53 bf89a6bc 3ec64eb0 bdfd8c53
 45c1a000 45c19800 3f2ae8ee 3f5ad5ad 454a8000 454a9000 4544f000 4544e000 3c9e1d00 3f011624
 443c0000 443c4000 4425c000 44258000 3ec9feae 3f5dd826 45544000 45545000 454eb000 454ea000
 3f0e0318 3f0531f6 44750000 44754000 445ec000 445e8000)"},
-    {"level_s32_11", "2d f4x1 13 6 1 3 index clamp normalised greatest=2",
+    {"level_s32_11", "2d f4x1 13 6 1 3 index clamp normalized greatest=2",
      "tex.level.2d.v4.f32.s32 {%r0,%r1,%r2,%r3}, [%t, {%i0,%i1}], %i2;", 1,
      R"(c0800000 bf800000 0 0 41000000 bf800000 3f800000 40a00000 c0800000 0
 40000000 0 41000000 0 0 41000000 c0800000 3f800000 3f800000 40c00000

@@ -91,7 +91,7 @@ texture described(const std::string& text, std::string& texels) {
     for (int m = 0; m < 4; ++m)
       if (equals == word.npos && name == modes[m]) how.address.fill(static_cast<address_mode>(m));
     if (name == "linear") how.linear = true;
-    if (name == "normalised") how.normalised_coordinates = true;
+    if (name == "normalized") how.normalized_coordinates = true;
     if (name == "integer") how.read_as_integer = true;
     if (name == "seamless") how.seamless_cube = true;
     if (name == "linear_levels") how.linear_levels = true;
@@ -167,14 +167,14 @@ TEST_CASE("a read of texels leaves results out and says that they are resident",
   CHECK(bench.results() == words{7, std::bit_cast<std::uint32_t>(1.0f), 0, 0});
 }
 
-TEST_CASE("sRGB colours are straightened, alpha is not", "[machine][textures]") {
+TEST_CASE("sRGB colors are straightened, alpha is not", "[machine][textures]") {
   image_bench bench(read_2d);
   texture made;
   made.source =
       make_image(image_shape::two, false, {channel_kind::unsigned_integer, 1, 4}, 1, 1, 1);
-  made.how.srgb = made.how.normalised_coordinates = true;
-  const std::byte colour[] = {std::byte{0}, std::byte{128}, std::byte{255}, std::byte{128}};
-  bench.fill(made.source, {{std::begin(colour), std::end(colour)}});
+  made.how.srgb = made.how.normalized_coordinates = true;
+  const std::byte color[] = {std::byte{0}, std::byte{128}, std::byte{255}, std::byte{128}};
+  bench.fill(made.source, {{std::begin(color), std::end(color)}});
   REQUIRE(!bench.run_on(bench.images.add(made), words(8)).error);
   const words read = bench.results();
   const auto value = [&](std::size_t c) {
@@ -186,16 +186,16 @@ TEST_CASE("sRGB colours are straightened, alpha is not", "[machine][textures]") 
   CHECK(value(3) == Approx(128 / 255.0).epsilon(1e-7));
 }
 
-TEST_CASE("sRGB colours are filtered as the light that they stand for", "[machine][textures]") {
+TEST_CASE("sRGB colors are filtered as the light that they stand for", "[machine][textures]") {
   image_bench bench("tex.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0}];");
   texture made;
   made.source =
       make_image(image_shape::one, false, {channel_kind::unsigned_integer, 1, 4}, 2, 1, 1);
-  made.how.srgb = made.how.normalised_coordinates = made.how.linear = true;
+  made.how.srgb = made.how.normalized_coordinates = made.how.linear = true;
   made.how.address.fill(address_mode::clamp);
-  const std::byte colours[] = {std::byte{0},   std::byte{0}, std::byte{128}, std::byte{0},
-                               std::byte{255}, std::byte{0}, std::byte{255}, std::byte{255}};
-  bench.fill(made.source, {{std::begin(colours), std::end(colours)}});
+  const std::byte colors[] = {std::byte{0},   std::byte{0}, std::byte{128}, std::byte{0},
+                              std::byte{255}, std::byte{0}, std::byte{255}, std::byte{255}};
+  bench.fill(made.source, {{std::begin(colors), std::end(colors)}});
   words inputs(8);
   inputs[0] = std::bit_cast<std::uint32_t>(0.5f);
   REQUIRE(!bench.run_on(bench.images.add(made), inputs).error);
@@ -207,13 +207,12 @@ TEST_CASE("sRGB colours are filtered as the light that they stand for", "[machin
 }
 
 TEST_CASE("the border has the values that texels of the format can have", "[machine][textures]") {
-  const auto border = [](texel_format format, std::array<float, 4> colour,
-                         const char* instruction) {
+  const auto border = [](texel_format format, std::array<float, 4> color, const char* instruction) {
     image_bench bench(instruction);
     texture made;
     made.source = make_image(image_shape::one, false, format, 4, 1, 1);
     made.how.address.fill(address_mode::border);
-    made.how.border = colour;
+    made.how.border = color;
     bench.fill(made.source, {std::vector<std::byte>(4 * format.bytes())});
     words inputs(8);
     inputs[0] = std::bit_cast<std::uint32_t>(-3.0f);
@@ -247,7 +246,7 @@ TEST_CASE("a texture is read as halves", "[machine][textures]") {
 }
 
 TEST_CASE("gradients choose the level at which a texel covers them", "[machine][textures]") {
-  // Each level holds its number. In normalised coordinates one texel of level l is 2^l / 64.
+  // Each level holds its number. In normalized coordinates one texel of level l is 2^l / 64.
   const auto level = [](const char* instruction, const char* description,
                         std::array<float, 8> inputs) {
     image_bench bench(instruction);
@@ -266,11 +265,11 @@ TEST_CASE("gradients choose the level at which a texel covers them", "[machine][
       "tex.grad.cube.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1,%f2,%f0}], {%f3,%f4,%f4,%f4}, "
       "{%f5,%f6,%f4,%f4};";
   constexpr const char* in_line =
-      "1d f4x1 64 1 1 5 level clamp normalised linear_levels greatest=9";
+      "1d f4x1 64 1 1 5 level clamp normalized linear_levels greatest=9";
   constexpr const char* in_plane =
-      "2d f4x1 64 64 1 5 level clamp normalised linear_levels greatest=9";
+      "2d f4x1 64 64 1 5 level clamp normalized linear_levels greatest=9";
   constexpr const char* in_cube =
-      "cube f4x1 64 64 6 5 level clamp normalised linear_levels greatest=9";
+      "cube f4x1 64 64 6 5 level clamp normalized linear_levels greatest=9";
   for (int l = 0; l < 5; ++l) {
     const float one = std::ldexp(1.0f, l - 6), number = static_cast<float>(l);
     CHECK(level(line, in_line, {0.5f, one, 0}) == number);

@@ -35,12 +35,9 @@ template <class T> std::uint64_t raw(T v) {
 /// The x87 format holds every float, double and 64-bit integer, and rounds as it is told.
 long double integral(long double v, rounding mode) {
   switch (mode) {
-    case rz:
-      return std::trunc(v);
-    case rm:
-      return std::floor(v);
-    case rp:
-      return std::ceil(v);
+    case rz: return std::trunc(v);
+    case rm: return std::floor(v);
+    case rp: return std::ceil(v);
     default: {
       const long double down = std::floor(v), rest = v - down;
       if (rest != 0.5L) return rest < 0.5L ? down : down + 1;
@@ -108,7 +105,7 @@ template <class H> const small_format& format_of() {
 }
 
 template <class H, rounding R, class From>
-void check_half(comparison_run& run, From a, __float128 exact) {
+void check_half(comparison_run& run, From a, quad exact) {
   run.expect(
       static_cast<std::uint32_t>(ptx::cvt<H, R>(a).bits),
       format_of<H>().nearest(exact, R, exact == 0 && std::signbit(static_cast<double>(exact))),
@@ -127,7 +124,7 @@ template <class H, class From> void check_half_modes(comparison_run& run, From a
       return;
     }
   }
-  const auto exact = static_cast<__float128>(a);
+  const auto exact = static_cast<quad>(a);
   check_half<H, rn>(run, a, exact);
   check_half<H, rz>(run, a, exact);
   check_half<H, rm>(run, a, exact);
@@ -274,11 +271,13 @@ TEST_CASE("floats become narrower floats in every rounding mode", "[ptx][arithme
     one(ptx::cvt<float, rm>(a), rm);
     one(ptx::cvt<float, rp>(a), rp);
     const auto with_flush = [&] {
-      const processor_flush flush;
+      [[maybe_unused]] const processor_flush flush;
       return processor<float>(a, rn);
     };
-    run.expect(std::uint64_t{bits_of(ptx::cvt<float, rn, true>(a))},
-               std::uint64_t{bits_of(with_flush())}, raw(a));
+    if constexpr (processor_flush::is_oracle) {
+      run.expect(std::uint64_t{bits_of(ptx::cvt<float, rn, true>(a))},
+                 std::uint64_t{bits_of(with_flush())}, raw(a));
+    }
     check_half_modes<f16>(run, a);
     check_half_modes<bf16>(run, a);
   };

@@ -25,24 +25,12 @@ template <class F>
 [[gnu::noinline]] F processor(op o, volatile const F& a, volatile const F& b, volatile const F& c) {
   volatile F result{};
   switch (o) {
-    case op::add:
-      result = a + b;
-      break;
-    case op::sub:
-      result = a - b;
-      break;
-    case op::mul:
-      result = a * b;
-      break;
-    case op::div:
-      result = a / b;
-      break;
-    case op::fma:
-      result = std::fma(a, b, c);
-      break;
-    case op::sqrt:
-      result = std::sqrt(a);
-      break;
+    case op::add: result = a + b; break;
+    case op::sub: result = a - b; break;
+    case op::mul: result = a * b; break;
+    case op::div: result = a / b; break;
+    case op::fma: result = std::fma(a, b, c); break;
+    case op::sqrt: result = std::sqrt(a); break;
   }
   return result;
 }
@@ -99,7 +87,7 @@ template <class F> void check_modes(comparison_run& run, F a, F b, F c) {
 float expected_flushed(op o, rounding r, float a, float b, float c) {
   volatile float va = a, vb = b, vc = c;
   const processor_rounding mode(r);
-  const processor_flush flush;
+  [[maybe_unused]] const processor_flush flush;
   volatile float result = processor<float>(o, va, vb, vc);
   return result;
 }
@@ -189,6 +177,7 @@ TEST_CASE("f64 arithmetic of random operands is the processor's, in every roundi
 
 TEST_CASE("ftz makes subnormal operands and results zeros, sat limits to [0, 1]",
           "[ptx][arithmetic]") {
+  if constexpr (!processor_flush::is_oracle) return;
   comparison_run run;
   constexpr auto rn = rounding::nearest_even, rz = rounding::toward_zero;
   const auto check = [&](float a, float b, float c) {

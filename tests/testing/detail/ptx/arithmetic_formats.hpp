@@ -1,7 +1,7 @@
 #pragma once
 /// \file
 /// The oracle for small floating formats: the value of every encoding, written down from the
-/// definition of the format, and rounding by looking for the neighbours in that list.
+/// definition of the format, and rounding by looking for the neighbors in that list.
 
 #include <cmath>
 #include <cstdint>
@@ -12,15 +12,22 @@
 
 namespace arithmetic_test {
 
+/// A float of 113 bits.
+#if __LDBL_MANT_DIG__ == 113
+using quad = long double;
+#else
+using quad = __float128;
+#endif
+
 /// x + y, moved off every double if 113 bits do not hold the sum. All that rounding to a small
 /// format decides on, encodings and their middles, are doubles.
-inline __float128 inexact_sum(__float128 x, __float128 y) {
-  const __float128 sum = x + y;
-  const __float128 part = sum - x;
-  const __float128 error = (x - (sum - part)) + (y - part);
+inline quad inexact_sum(quad x, quad y) {
+  const quad sum = x + y;
+  const quad part = sum - x;
+  const quad error = (x - (sum - part)) + (y - part);
   if (!(error > 0 || error < 0)) return sum;
-  if (static_cast<__float128>(static_cast<double>(sum)) != sum) return sum;
-  const __float128 nudge = sum * static_cast<__float128>(0x1p-100);
+  if (static_cast<quad>(static_cast<double>(sum)) != sum) return sum;
+  const quad nudge = sum * static_cast<quad>(0x1p-100);
   return (error > 0) == (sum > 0) ? sum + nudge : sum - nudge;
 }
 
@@ -76,21 +83,11 @@ class small_format {
       const Exact down = magnitude - below, up = above - magnitude;
       bool away = false;
       switch (mode) {
-        case rounding::nearest_away:
-          away = down >= up;
-          break;
-        case rounding::toward_zero:
-          away = false;
-          break;
-        case rounding::toward_negative:
-          away = negative;
-          break;
-        case rounding::toward_positive:
-          away = !negative;
-          break;
-        default:
-          away = down > up || (down == up && low % 2 == 1);
-          break;
+        case rounding::nearest_away: away = down >= up; break;
+        case rounding::toward_zero: away = false; break;
+        case rounding::toward_negative: away = negative; break;
+        case rounding::toward_positive: away = !negative; break;
+        default: away = down > up || (down == up && low % 2 == 1); break;
       }
       if (magnitude >= static_cast<Exact>(std::numeric_limits<double>::infinity())) away = true;
       code += away;

@@ -26,7 +26,7 @@ template <class H> const small_format& format_of() {
 
 template <class H> double value(H a) { return format_of<H>().value(a.bits); }
 
-template <class H> std::uint16_t rounded(__float128 exact, bool negative_zero) {
+template <class H> std::uint16_t rounded(quad exact, bool negative_zero) {
   return static_cast<std::uint16_t>(
       format_of<H>().nearest(exact, rounding::nearest_even, negative_zero));
 }
@@ -72,14 +72,14 @@ TEMPLATE_TEST_CASE("half arithmetic rounds the exact result once", "[ptx][arithm
     const double x = value(a), y = value(b), z = value(c);
     // 113 bits hold each sum and product of f16; where bf16 exponents differ too much for that,
     // `inexact_sum` keeps the side of the middle that the exact sum is on.
-    const auto one = [&](H got, __float128 exact, bool negative_zero) {
+    const auto one = [&](H got, quad exact, bool negative_zero) {
       run.expect(got.bits, rounded<H>(exact, negative_zero), a.bits, b.bits, c.bits);
     };
     const bool sx = std::signbit(x), sy = std::signbit(y), sz = std::signbit(z);
     one(ptx::add(a, b), inexact_sum(x, y), sx && sy);
     one(ptx::sub(a, b), inexact_sum(x, -y), sx && !sy);
-    one(ptx::mul(a, b), static_cast<__float128>(x) * y, sx != sy);
-    one(ptx::fma(a, b, c), inexact_sum(static_cast<__float128>(x) * y, z), (sx != sy) && sz);
+    one(ptx::mul(a, b), static_cast<quad>(x) * y, sx != sy);
+    one(ptx::fma(a, b, c), inexact_sum(static_cast<quad>(x) * y, z), (sx != sy) && sz);
   });
   run.finish(800000);
 }
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("half arithmetic flushes, saturates and rectifies", "[ptx][ar
     return (h.bits & infinity) == 0 ? H{static_cast<std::uint16_t>(h.bits & 0x8000)} : h;
   };
   const double least = std::is_same_v<H, f16> ? 0x1p-14 - 0x1p-26 : 0x1p-126 - 0x1p-135;
-  const auto kept = [&](H rounded, __float128 exact) {
+  const auto kept = [&](H rounded, quad exact) {
     const bool tiny = exact < least && exact > -least;
     return tiny ? H{static_cast<std::uint16_t>(rounded.bits & 0x8000)} : rounded;
   };
@@ -109,10 +109,9 @@ TEMPLATE_TEST_CASE("half arithmetic flushes, saturates and rectifies", "[ptx][ar
     };
     const H x = flushed(a), y = flushed(b), z = flushed(c);
     one(ptx::add<true>(a, b), kept(ptx::add(x, y), inexact_sum(value(x), value(y))));
-    one(ptx::mul<true>(a, b), kept(ptx::mul(x, y), static_cast<__float128>(value(x)) * value(y)));
+    one(ptx::mul<true>(a, b), kept(ptx::mul(x, y), static_cast<quad>(value(x)) * value(y)));
     one(ptx::fma<true>(a, b, c),
-        kept(ptx::fma(x, y, z),
-             inexact_sum(static_cast<__float128>(value(x)) * value(y), value(z))));
+        kept(ptx::fma(x, y, z), inexact_sum(static_cast<quad>(value(x)) * value(y), value(z))));
     one(ptx::sub<false, true>(a, b), saturated(ptx::sub(a, b)));
     one(ptx::fma<false, true>(a, b, c), saturated(ptx::fma(a, b, c)));
     one(ptx::fma<false, false, true>(a, b, c), rectified(ptx::fma(a, b, c)));

@@ -240,27 +240,13 @@ TEST_CASE("video arithmetic on halves and bytes", "[ptx][arithmetic]") {
         const std::int64_t x = take(how.a_lanes, how.a_signed), y = take(how.b_lanes, how.b_signed);
         std::int64_t t = 0;
         switch (o) {
-          case op::add:
-            t = x + y;
-            break;
-          case op::sub:
-            t = x - y;
-            break;
-          case op::absdiff:
-            t = x < y ? y - x : x - y;
-            break;
-          case op::min:
-            t = x < y ? x : y;
-            break;
-          case op::max:
-            t = x < y ? y : x;
-            break;
-          case op::avrg:
-            t = x + y >= 0 ? (x + y + 1) / 2 : -((-(x + y) + 1) / 2);
-            break;
-          default:
-            t = x <= y;
-            break;
+          case op::add: t = x + y; break;
+          case op::sub: t = x - y; break;
+          case op::absdiff: t = x < y ? y - x : x - y; break;
+          case op::min: t = x < y ? x : y; break;
+          case op::max: t = x < y ? y : x; break;
+          case op::avrg: t = x + y >= 0 ? (x + y + 1) / 2 : -((-(x + y) + 1) / 2); break;
+          default: t = x <= y; break;
         }
         if (how.sat) {
           t = how.d_signed ? limited(t, -size / 2, size / 2 - 1) : limited(t, 0, size - 1);

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What an `expected` can hold, and what it converts from and is assigned from, as concepts.
+/// Concepts for the types that an `expected` can hold, converts from and is assigned from.
 
 #include <gpu/core/detail/expected/unexpected.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace gpu::inline v0::fallback::inline abi {
 
-/// Whether an `expected` can hold a `T` as its value.
+/// True if an `expected` can hold a `T` as its value.
 template <class> inline constexpr bool is_value_type = true;
 template <class T> inline constexpr bool is_value_type<T&> = false;
 template <class T> inline constexpr bool is_value_type<T&&> = false;
@@ -18,7 +18,7 @@ template <class E> inline constexpr bool is_value_type<unexpected<E>> = false;
 template <> inline constexpr bool is_value_type<in_place_t> = false;
 template <> inline constexpr bool is_value_type<unexpect_t> = false;
 
-/// Whether `T` can be made from an `expected` `X` itself instead of from its value.
+/// True if `T` can be made from an `expected` `X` itself instead of from its value.
 template <class T, class X>
 concept constructs_from_expected = constructible<T, X&> || constructible<T, X> ||
                                    constructible<T, const X&> || constructible<T, const X>;
@@ -29,7 +29,7 @@ concept converts_from_expected =
 
 template <class T> inline constexpr bool is_bool = same<remove_cv_t<T>, bool>;
 
-/// Whether an `expected<U, G>`, whose members are seen as `UF` and `GF`, converts to `expected<T,
+/// True if an `expected<U, G>`, whose members are seen as `UF` and `GF`, converts to `expected<T,
 /// E>`.
 template <class UF, class GF, class T, class E, class U, class G>
 concept converts_members =
@@ -37,7 +37,7 @@ concept converts_members =
     (is_bool<T> || !converts_from_expected<T, expected<U, G>>) &&
     !constructs_from_expected<unexpected<E>, expected<U, G>>;
 
-/// Whether `expected<T, E>` makes its value from a `U`. Most returns pass a `T`.
+/// True if `expected<T, E>` makes its value from a `U`. Most returns pass a `T`.
 template <class U, class T, class E>
 concept value_source =
     same<U, T> ||
@@ -45,7 +45,7 @@ concept value_source =
      !same<remove_cvref_t<U>, unexpect_t> && !same<remove_cvref_t<U>, expected<T, E>> &&
      (!is_bool<T> || !is_expected<remove_cvref_t<U>>) && constructible<T, U>);
 
-/// Whether a `New` made from an `X` can replace an `Old` such that the `Old` is kept if that
+/// True if a `New` made from an `X` can replace an `Old` such that the `Old` is kept if that
 /// throws.
 template <class X, class New, class Old>
 concept replaces_strongly = nothrow_constructible<New, X> || nothrow_constructible<New, New> ||

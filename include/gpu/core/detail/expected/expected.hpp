@@ -16,7 +16,10 @@
 namespace gpu::inline v0::fallback::inline abi {
 
 /// A value of type `T`, or the error that explains why there is none.
-template <class T, class E> class [[nodiscard]] expected {
+template <class T, class E>
+class [[nodiscard(
+    "write GPU_TRY(...) around the call, or look at the result: an error would be "
+    "lost")]] expected {
   static_assert(is_value_type<T>,
                 "the value must be void or an object type: not a reference, an array, a tag, or an "
                 "unexpected");

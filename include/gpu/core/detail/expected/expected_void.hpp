@@ -9,7 +9,7 @@
 
 namespace gpu::inline v0::fallback::inline abi {
 
-/// Whether an `expected<U, G>`, whose error is seen as `GF`, converts to an `expected<void, E>`.
+/// True if an `expected<U, G>`, whose error is seen as `GF`, converts to an `expected<void, E>`.
 template <class GF, class E, class U, class G>
 concept converts_error = is_void<U> && !same<G, E> && constructible<E, GF> &&
                          !constructs_from_expected<unexpected<E>, expected<U, G>>;
@@ -17,7 +17,9 @@ concept converts_error = is_void<U> && !same<G, E> && constructible<E, GF> &&
 /// Success, or the error that explains the failure.
 template <class T, class E>
   requires is_void<T>
-class [[nodiscard]] expected<T, E> {
+class [[nodiscard(
+    "write GPU_TRY(...) around the call, or look at the result: an error would be "
+    "lost")]] expected<T, E> {
   static_assert(is_error_type<E>,
                 "the error must be an object type: not a reference, an array, a const or volatile "
                 "type, or an unexpected");

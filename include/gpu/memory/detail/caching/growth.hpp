@@ -10,7 +10,7 @@
 namespace gpu::inline v0::detail {
 
 /// Moves the smallest common segment that is large enough to `lane`, and takes a block from it;
-/// returns null if there is none. The stream waits for work that may still use the segment. Call it
+/// returns null if none fits. The stream waits for work that may still use the segment. Call it
 /// under `growing`.
 inline result<cached_block*> take_common(caching_state& state, stream_lane& lane, std::size_t bytes,
                                          source_location where) noexcept {

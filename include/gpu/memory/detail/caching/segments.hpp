@@ -1,7 +1,7 @@
 #pragma once
 /// \file
 /// The parts of both caching allocators that deal with segments: the checks of their options, the
-/// size of a new segment, and the error if there is no room for one.
+/// size of a new segment, and the error if it does not fit.
 
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/memory/caching_options.hpp>

@@ -70,8 +70,7 @@ class addr2line {
     // addr2line does not print the number of lines, so an unused address marks the end.
     constexpr std::string_view end = "0xffffffffffffffff";
     char question[64];
-    std::snprintf(question, sizeof question, "0x%zx\n%s\n", static_cast<std::size_t>(address),
-                  end.data());
+    std::snprintf(question, sizeof question, "0x%zx\n%s\n", address, end.data());
     std::vector<std::string> found;
     std::string line;
     asking_ = true;

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Which arrays can be: shapes, flags and sizes.
+/// Checks of arrays: shapes, flags and sizes.
 
 #include <gpu/testing/detail/cpu/array_formats.hpp>
 #include <gpu/testing/detail/cpu/device_attributes.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Entry points: copies of a run of bytes to and from arrays.
+/// Entry points: copies of consecutive bytes to and from arrays.
 
 #include <gpu/testing/detail/cpu/arrays.hpp>
 #include <gpu/testing/detail/cpu/copies.hpp>

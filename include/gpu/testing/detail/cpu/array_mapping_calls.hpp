@@ -18,7 +18,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// One checked request: the runs of texels, and what they are mapped to, or null.
+/// One checked request: the runs of texels, and the memory to map to them, or null.
 struct mapping_request {
   std::shared_ptr<array_mappings> mapped;
   std::vector<array_ptr> levels;
@@ -27,8 +27,8 @@ struct mapping_request {
   std::uint64_t offset = 0;
 };
 
-/// Finds the levels of the array that a request names; empty if it names none, or what something
-/// else was made of.
+/// Finds the levels of the array that a request names; empty if it names none, or one without this
+/// mapping.
 inline std::vector<array_ptr> find_mapped_levels(call& c, const CUarrayMapInfo& info) {
   if (number_of(info.resourceType) == CU_RESOURCE_TYPE_ARRAY) {
     const array_ptr found = c.driver.arrays.find(info.resource.array);
@@ -63,10 +63,8 @@ inline CUresult read_mapping(call& c, const CUarrayMapInfo& info, const device_s
   switch (number_of(info.memOperationType)) {
     case CU_MEM_OPERATION_TYPE_UNMAP:
       return info.memHandle.memHandle == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    case CU_MEM_OPERATION_TYPE_MAP:
-      break;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
+    case CU_MEM_OPERATION_TYPE_MAP: break;
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
   made.memory = find_physical(c, info.memHandle.memHandle);
   made.offset = info.offset;
@@ -83,7 +81,7 @@ inline CUresult read_mapping(call& c, const CUarrayMapInfo& info, const device_s
 
 namespace gpu::inline v0::testing::cpu::entry {
 
-/// Waits until its turn has come: what is mapped afterwards is mapped when the call returns.
+/// Waits for the work before it, so that the memory is mapped when the call returns.
 inline CUresult mem_map_array_async(call& c, CUarrayMapInfo* list, unsigned count,
                                     CUstream handle) {
   stream_ptr stream;

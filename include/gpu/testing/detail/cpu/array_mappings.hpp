@@ -1,7 +1,8 @@
 #pragma once
 /// \file
-/// Physical memory behind arrays that were made without: which runs of texels lie where in it. A
-/// tile holds its texels row by row. What is mapped stays readable to all objects of the array.
+/// Physical memory of arrays that were made without memory: the position of each run of texels in
+/// it. A tile holds its texels row by row. Mapped memory stays readable to all objects of the
+/// array.
 
 #include <gpu/testing/detail/cpu/array_memory.hpp>
 #include <gpu/testing/detail/cpu/array_objects.hpp>
@@ -42,7 +43,7 @@ class array_mappings {
   void map(const mapped_run& run, const physical_ptr& memory, std::uint64_t offset,
            const array_state& array) {
     unmap(run);
-    // It is inside the memory, and the addresses are the array's own: this cannot fail.
+    // This cannot fail: the range is inside the memory, and the addresses are the array's own.
     (void)driver_.memory.map(run.address, memory->memory, offset + run.offset,
                              {.size = run.bytes,
                               .kind = machine::memory_kind::array,
@@ -159,8 +160,7 @@ inline bool find_runs(const mapped_levels& of, const CUarrayMapInfo& info,
     return true;
   }
   switch (info.subresourceType) {
-    case CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_SPARSE_LEVEL:
-      return find_tiles(of, info, runs, bytes);
+    case CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_SPARSE_LEVEL: return find_tiles(of, info, runs, bytes);
     case CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_MIPTAIL:
       bytes = info.subresource.miptail.size;
       return find_tail(of, info, runs);

@@ -51,7 +51,7 @@ inline CUresult give_requirements(std::span<const array_ptr> levels,
   if ((finest.form.Flags & CUDA_ARRAY3D_DEFERRED_MAPPING) == 0) return CUDA_ERROR_INVALID_VALUE;
   const std::uint64_t layers = has_layers(finest.form) ? finest.slices() : 1;
   needs = {};
-  needs.size = static_cast<std::size_t>(bytes_on_device(levels, layers));
+  needs.size = bytes_on_device(levels, layers);
   needs.alignment = tile_bytes;
   return CUDA_SUCCESS;
 }
@@ -62,7 +62,8 @@ inline CUresult give_sparse_properties(std::span<const array_ptr> levels,
   const CUDA_ARRAY3D_DESCRIPTOR& form = levels.front()->form;
   if ((form.Flags & CUDA_ARRAY3D_SPARSE) == 0) return CUDA_ERROR_INVALID_VALUE;
   const bool deep = form.Depth != 0 && !has_layers(form);
-  // As near to a square or a cube as the number of texels allows; the first extents are larger.
+  // The tile is as close to a square or a cube as the number of texels allows; its first extents
+  // are larger.
   unsigned tile[3] = {1, 1, 1};
   unsigned next = 0;
   for (std::uint64_t texels = tile_bytes / levels.front()->format.unit; texels > 1; texels /= 2)

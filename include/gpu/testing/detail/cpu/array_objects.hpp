@@ -21,8 +21,8 @@ class array_mappings;
 
 using array_ptr = std::shared_ptr<array_state>;
 
-/// An array, a level of a mipmapped array, or a plane. Its texels lie row by row, slice by slice,
-/// with nothing between them, in memory of the device that no program has the address of.
+/// An array, a level of a mipmapped array, or a plane. Its texels are stored row by row, slice by
+/// slice, without gaps, in device memory whose address programs do not get.
 struct array_state {
   CUarray handle = nullptr;
   std::shared_ptr<context_state> context;

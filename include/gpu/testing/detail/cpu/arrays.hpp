@@ -54,7 +54,7 @@ inline void make_planes(array_state& array) {
   }
 }
 
-/// Gives arrays that lie one behind the other in the memory at `base` their places.
+/// Assigns consecutive arrays their addresses in the memory at `base`.
 inline void lay_out(std::uint64_t base, std::span<const array_ptr> arrays) {
   for (const array_ptr& each : arrays) {
     each->base = base;
@@ -73,8 +73,7 @@ inline bool is_unmapped(const CUDA_ARRAY3D_DESCRIPTOR& form) noexcept {
   return (form.Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING)) != 0;
 }
 
-/// Gives new arrays, which lie one behind the other, memory, or only addresses where the program is
-/// to map memory there.
+/// Gives consecutive new arrays memory, or only addresses if the program is to map memory there.
 inline CUresult give_memory(call& c, const context_ptr& context, std::span<const array_ptr> arrays,
                             std::uint64_t& base) {
   const std::uint64_t bytes = bytes_of(arrays);
@@ -141,7 +140,7 @@ inline CUresult array_create(call& c, CUarray* array, const CUDA_ARRAY_DESCRIPTO
   return array_3d_create(c, array, &three);
 }
 
-/// Leaves levels and planes to what they belong to. Also frees what a context with a fault holds.
+/// Leaves levels and planes to their owners. Also frees what a context with a fault holds.
 inline CUresult array_destroy(call& c, CUarray handle) {
   const array_ptr array = c.driver.arrays.find(handle);
   if (!array) return c.driver.arrays.why_unknown(handle);

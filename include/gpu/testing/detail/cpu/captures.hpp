@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Stream capture: what is put into a stream becomes nodes of a graph; and its entry points.
+/// Stream capture, in which the work of a stream becomes nodes of a graph; and its entry points.
 
 #include <gpu/testing/detail/cpu/driver_state.hpp>
 #include <gpu/testing/detail/cpu/graph_edges.hpp>
@@ -31,8 +31,8 @@ inline void join_nodes(std::vector<node_dependency>& after,
   }
 }
 
-/// The nodes that a capture goes on after. They may be named twice, and the data of an edge is to
-/// be that of one to a kernel, whatever is captured next.
+/// Finds the nodes after which a capture continues. They may be named twice. The data of their
+/// edges must be valid for an edge to a kernel, whatever is captured next.
 inline CUresult find_capture_nodes(call& c, const graph_state& graph, const CUgraphNode* list,
                                    const CUgraphEdgeData* edges, std::size_t count,
                                    std::vector<node_dependency>& nodes) {
@@ -49,7 +49,7 @@ inline CUresult find_capture_nodes(call& c, const graph_state& graph, const CUgr
   return CUDA_SUCCESS;
 }
 
-/// Returns whether all that `stream` did in the capture comes before what the origin does next.
+/// Returns whether all work of `stream` in the capture comes before the next work of the origin.
 inline bool is_joined(const stream_state& origin, const stream_state& stream,
                       const std::vector<node_dependency>& let_go) {
   for (const auto& [each, edge] : stream.capture_after) {
@@ -149,7 +149,7 @@ inline CUresult stream_end_capture(call& c, CUstream handle, CUgraph* graph) {
   }
   const bool wrong_thread = capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
                             capture->thread != std::this_thread::get_id();
-  // Whatever is wrong, the capture is over afterwards.
+  // The capture is over even if an error follows.
   const graph_ptr made = capture->graph;
   rollback ended([&] {
     end_capture(c.driver, capture);

@@ -32,15 +32,11 @@ inline CUresult code_of(ptx::refusal reason) {
     case ptx::refusal::malformed:
     case ptx::refusal::unsupported_target:
     case ptx::refusal::unsupported_instruction:
-    case ptx::refusal::too_large:
-      return CUDA_ERROR_INVALID_PTX;
-    case ptx::refusal::unsupported_version:
-      return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-    case ptx::refusal::invalid_image:
-      return CUDA_ERROR_INVALID_IMAGE;
+    case ptx::refusal::too_large: return CUDA_ERROR_INVALID_PTX;
+    case ptx::refusal::unsupported_version: return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    case ptx::refusal::invalid_image: return CUDA_ERROR_INVALID_IMAGE;
     case ptx::refusal::compressed:
-    case ptx::refusal::no_ptx:
-      return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    case ptx::refusal::no_ptx: return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
   return CUDA_ERROR_INVALID_PTX;
 }
@@ -76,7 +72,7 @@ inline CUresult read_image(driver_state& driver, const void* image, const jit_op
 }
 
 /// Makes code of PTX, with variables of its own that belong to `owner`; managed ones are those of
-/// `managed_of`, if there is such. Without the lock.
+/// `managed_of`, if it is not null. Without the lock.
 inline CUresult make_code(driver_state& driver, const std::string& text, const jit_options& options,
                           std::uint64_t owner, code_ptr& code,
                           const machine::loaded_module* managed_of = nullptr) {
@@ -84,7 +80,7 @@ inline CUresult make_code(driver_state& driver, const std::string& text, const j
   const auto begin = std::chrono::steady_clock::now();
   ptx::parse_result parsed = parse_code(text);
   if (!parsed) return refuse_code(driver, options, *parsed.error);
-  if (options.unoptimised()) parsed.value.debug = true;
+  if (options.unoptimized()) parsed.value.debug = true;
   machine::load_result loaded =
       machine::load(std::move(parsed.value), driver.memory,
                     {.owner = owner, .name = "module", .managed_of = managed_of});
@@ -102,7 +98,7 @@ inline CUresult make_code(driver_state& driver, const std::string& text, const j
   return CUDA_SUCCESS;
 }
 
-/// The contents of a file, with zeros behind them so that whoever looks for an end finds one.
+/// Returns the contents of a file, followed by zeros, so that a search for their end stops.
 inline CUresult read_file(const char* name, std::vector<char>& contents) {
   if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const int file = ::open(name, O_RDONLY | O_CLOEXEC);
@@ -166,7 +162,7 @@ inline CUresult module_of(call& c, const library_ptr& library, const context_ptr
     if (bad) return bad;
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (const auto other = library->modules.find(context.get()); other != library->modules.end()) {
-      made = other->second;  // another thread was faster
+      made = other->second;  // another thread made it first
       return CUDA_SUCCESS;
     }
     c.driver.memory.allow(context->owner, owner);

@@ -23,7 +23,7 @@ inline bool pool_reaches(const pool_state& pool, int device) {
   return found != pool.access.end() && found->second != CU_MEM_ACCESS_FLAGS_PROT_NONE;
 }
 
-/// Lets a context do with a mapping what the mapping's access for its device says.
+/// Gives a context the access to a mapping that its device was granted.
 inline void let_in(driver_state& driver, const context_state& context,
                    const mapping_state& mapping) {
   const CUmemAccess_flags access = access_of(mapping, context.device->ordinal);
@@ -31,7 +31,7 @@ inline void let_in(driver_state& driver, const context_state& context,
                       access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 }
 
-/// Fills a context with what a new one has.
+/// Initializes a new context.
 inline void begin_context(call& c, const context_ptr& context) {
   context->owner = c.driver.next_owner();
   context->fault = 0;
@@ -84,20 +84,15 @@ inline void free_block(driver_state& driver, std::uint64_t base) {
       return_to_pool(driver, block);
       if (block.pool->device < 0) free_host_block(block);
       break;
-    case memory_block::origin::graph:
-      return_graph_memory(driver, block);
-      break;
+    case memory_block::origin::graph: return_graph_memory(driver, block); break;
     case memory_block::origin::managed:
-    case memory_block::origin::pinned:
-      free_host_block(block);
-      break;
+    case memory_block::origin::pinned: free_host_block(block); break;
     case memory_block::origin::registered:
-    case memory_block::origin::imported:
-      break;
+    case memory_block::origin::imported: break;
   }
 }
 
-/// Waits for the context's work, then takes away all that it has. The handle stays in its table.
+/// Waits for the context's work, then destroys everything in it. The handle stays in its table.
 inline void end_context(call& c, const context_ptr& context) {
   c.finish(context);
   context->alive = false;

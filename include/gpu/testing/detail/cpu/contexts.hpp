@@ -132,7 +132,7 @@ inline CUresult ctx_get_api_version(call& c, CUcontext handle, unsigned* version
   const CUresult bad =
       handle == nullptr ? c.current_in_any_state(context) : c.find_context(handle, context);
   if (bad) return bad;
-  *version = 3020;  // what every driver since CUDA 3.2 says
+  *version = 3020;  // as every driver since CUDA 3.2
   return CUDA_SUCCESS;
 }
 
@@ -167,10 +167,8 @@ inline CUresult ctx_set_limit(call& c, CUlimit limit, std::size_t value) {
       if (context->printf_used) return CUDA_ERROR_INVALID_VALUE;
       break;
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
-    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
-      break;
-    default:
-      return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: break;
+    default: return CUDA_ERROR_UNSUPPORTED_LIMIT;
   }
   context->limits[static_cast<std::size_t>(limit)] = value;
   return CUDA_SUCCESS;
@@ -232,7 +230,7 @@ inline CUresult ctx_disable_peer_access(call& c, CUcontext handle) {
   return CUDA_SUCCESS;
 }
 
-/// There is no second level cache, hence nothing that persists in it.
+/// The CPU driver has no L2 cache, so no lines persist in it.
 inline CUresult ctx_reset_persisting_l2_cache(call& c) {
   context_ptr context;
   return c.current(context);
@@ -250,7 +248,7 @@ inline CUresult flush_gpu_direct_rdma_writes(call& c, CUflushGPUDirectRDMAWrites
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/// No profiler is attached, and then these do nothing.
+/// These do nothing, as on a device without an attached profiler.
 inline CUresult profiler_start(call& c) {
   context_ptr context;
   return c.current(context);

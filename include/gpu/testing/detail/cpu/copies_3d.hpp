@@ -61,8 +61,8 @@ inline CUresult locate_in_array(call& c, const box_end& box, const transfer& wha
   return CUDA_SUCCESS;
 }
 
-/// Turns a description into an address; the pitch has to hold what is read of a row, a plane its
-/// rows.
+/// Turns a description into an address. A pitch must be at least the bytes that are read of a row,
+/// and a plane must contain the rows that are read.
 inline CUresult locate(call& c, const box_end& box, transfer& what, endpoint& end, named_as& how) {
   switch (box.type) {
     case CU_MEMORYTYPE_HOST:
@@ -77,11 +77,8 @@ inline CUresult locate(call& c, const box_end& box, transfer& what, endpoint& en
       end.address = box.device;
       how = named_as::unified;
       break;
-    case CU_MEMORYTYPE_ARRAY:
-      how = named_as::array;
-      return locate_in_array(c, box, what, end);
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
+    case CU_MEMORYTYPE_ARRAY: how = named_as::array; return locate_in_array(c, box, what, end);
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
   if (end.address == 0) return CUDA_ERROR_INVALID_VALUE;
   std::uint64_t row_end = 0;
@@ -90,7 +87,7 @@ inline CUresult locate(call& c, const box_end& box, transfer& what, endpoint& en
       __builtin_add_overflow(box.y, what.height, &plane_end))
     return CUDA_ERROR_INVALID_VALUE;
   const bool one_plane = box.z == 0 && what.depth == 1;
-  // Zero stands for "just enough".
+  // Zero stands for the smallest value that suffices.
   end.pitch = box.pitch == 0 ? row_end : box.pitch;
   const std::uint64_t rows = box.rows == 0 ? plane_end : box.rows;
   if (end.pitch < row_end || (!one_plane && rows < plane_end)) return CUDA_ERROR_INVALID_VALUE;
@@ -106,7 +103,7 @@ inline CUresult locate(call& c, const box_end& box, transfer& what, endpoint& en
   return CUDA_SUCCESS;
 }
 
-/// Finds out what a copy of boxes, whose extents `what` has, moves.
+/// Finds both ends of a copy of boxes with the extents of `what`.
 inline CUresult check_boxes(call& c, const box_end& to, const box_end& from, transfer& what) {
   named_as to_name{};
   named_as from_name{};

@@ -40,7 +40,7 @@ inline CUresult find_batch_stream(call& c, CUstream handle, stream_ptr& stream) 
 /// The stream of a batch of copies, which cannot be captured either.
 inline CUresult batch_stream(call& c, CUstream handle, stream_ptr& stream) {
   if (const CUresult bad = find_batch_stream(c, handle, stream)) return bad;
-  // Which spoils no capture.
+  // This error does not invalidate the capture.
   return stream->capture ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
 }
 

@@ -76,7 +76,7 @@ inline CUresult device_total_mem(call& c, std::size_t* bytes, CUdevice device) {
   device_state* found = nullptr;
   if (const CUresult bad = c.find_device(device, found)) return bad;
   if (bytes == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *bytes = static_cast<std::size_t>(found->memory);
+  *bytes = found->memory;
   return CUDA_SUCCESS;
 }
 
@@ -139,9 +139,7 @@ inline CUresult device_get_p2p_attribute(call& c, int* value, CUdevice_P2PAttrib
   if (source == destination) return CUDA_ERROR_INVALID_DEVICE;
   switch (attribute) {
     case CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
-    case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
-      *value = 1;
-      return CUDA_SUCCESS;
+    case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED: *value = 1; return CUDA_SUCCESS;
     case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:
     case CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED:
     case CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED:

@@ -54,7 +54,7 @@ inline driver_state* create_driver(cpu_driver_options&& options, driver::entry_p
 
 inline void destroy_driver(driver_state& driver) {
   const std::unique_ptr<driver_state> owned(&driver);
-  driver.cancelled = true;
+  driver.canceled = true;
   driver.work.stop();
   {
     const driver_lock lock(driver.mutex);
@@ -71,6 +71,7 @@ inline constexpr backend own_backend{
     &list_live,
     [](driver_state& driver) { return collect_live(driver).size(); },
     &count_held,
+    [](driver_state& driver) { return driver.findings.exchange(0); },
 };
 
 }  // namespace gpu::inline v0::testing::cpu

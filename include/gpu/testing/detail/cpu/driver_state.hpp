@@ -3,6 +3,7 @@
 /// One CPU driver: its devices, memory and live handles, and what every entry point needs of them.
 
 #include <gpu/testing/cpu_driver_options.hpp>
+#include <gpu/testing/detail/cpu/context_stacks.hpp>
 #include <gpu/testing/detail/cpu/message_log.hpp>
 #include <gpu/testing/detail/cpu/objects.hpp>
 #include <gpu/testing/detail/cpu/places.hpp>
@@ -28,17 +29,6 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// The number of CPU drivers that may be alive in a process at once: entry points are plain
-/// functions, and each driver has its own set of them.
-inline constexpr std::size_t slot_count = 8;
-
-/// The contexts that a thread has pushed, the current one last; a null stands for "none".
-struct context_stack {
-  std::uint64_t driver = 0;  // number of the driver that the stack belongs to
-  std::vector<CUcontext> contexts;
-  CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-};
-
 struct driver_state {
   explicit driver_state(cpu_driver_options chosen)
       : options{std::move(chosen)},
@@ -51,10 +41,10 @@ struct driver_state {
   std::size_t slot = 0;
   bool has_slot = false;  // false if too many drivers are alive
   std::mutex mutex;
-  machine::address_space memory{~std::uint64_t{0}};  // devices keep their own accounts
+  machine::address_space memory{~std::uint64_t{0}};  // each device counts its own memory
   machine::thread_pool blocks;
   scheduler work;
-  std::atomic<bool> cancelled{false};
+  std::atomic<bool> canceled{false};
   bool initialized = false;
   std::uint64_t last_owner = 0;
   unsigned long long last_stream_id = 0;
@@ -75,12 +65,12 @@ struct driver_state {
   handle_table<CUgraphNode, graph_node_state, handle_kind::graph_node> graph_nodes;
   handle_table<CUgraphExec, graph_exec_state, handle_kind::graph_exec> graph_execs;
   handle_table<CUuserObject, user_object_state, handle_kind::user_object> user_objects;
-  std::vector<capture_ptr> captures;  // those that are going on
+  std::vector<capture_ptr> captures;  // those in progress
   std::mutex conditions_mutex;        // held with or without the driver's lock
   handle_table<CUarray, array_state, handle_kind::array> arrays;
   handle_table<CUmipmappedArray, mipmapped_array_state, handle_kind::mipmapped_array>
       mipmapped_arrays;
-  machine::image_table images;  // what kernels see of the two that follow
+  machine::image_table images;  // the parts of the next two members that kernels see
   std::map<CUtexObject, image_object> textures;
   std::map<CUsurfObject, image_object> surfaces;
   std::map<CUgraphConditionalHandle, std::weak_ptr<conditional_value>> conditions;
@@ -89,6 +79,8 @@ struct driver_state {
   virtual_memory_state virtual_memory;
   place_table places;
   message_log log;
+
+  std::atomic<std::size_t> findings{0};  // mistakes that were reported and not yet asked for
 
   std::mutex message_mutex;  // never taken before `mutex` is given up, nor held while it is taken
   std::string printed;       // by kernels, and not yet passed on; under message_mutex
@@ -108,6 +100,11 @@ struct driver_state {
       }
     }
     log.add(CU_LOG_LEVEL_ERROR, explained);
+  }
+  /// Reports a mistake in what ran, and counts it.
+  void report_finding(std::string_view text) {
+    ++findings;
+    report(text);
   }
   void print(std::string_view text) {
     const std::lock_guard guard(message_mutex);
@@ -145,21 +142,11 @@ struct driver_state {
   }
 };
 
-/// The context stack of the calling thread for a driver.
+/// The context stack of the calling thread for a driver. Static objects that are destroyed after
+/// main may still own streams and memory: what is made that late stays.
 inline context_stack& stack_of_thread(const driver_state& driver) {
-  using stacks_of_thread = std::array<context_stack, slot_count>;
-  // Objects with a destructor are gone when static objects are destroyed after main, and those may
-  // still own streams and memory. The pointer itself stays usable; what is made that late stays.
-  thread_local stacks_of_thread* stacks = nullptr;
-  struct freed_with_thread {
-    ~freed_with_thread() { delete std::exchange(stacks, nullptr); }
-  };
-  if (stacks == nullptr) {
-    stacks = new stacks_of_thread;
-    thread_local freed_with_thread guard;
-    static_cast<void>(guard);
-  }
-  context_stack& stack = (*stacks)[driver.slot];
+  if (own_stacks == nullptr) (void)own_stacks_key.set(own_stacks = new stacks_of_thread);
+  context_stack& stack = (*own_stacks)[driver.slot];
   if (stack.driver != driver.number) {
     stack.driver = driver.number;
     stack.contexts.clear();
@@ -168,14 +155,15 @@ inline context_stack& stack_of_thread(const driver_state& driver) {
   return stack;
 }
 
-/// Ends the work of a context: the first fault stays. From any thread, with or without the lock.
+/// Ends the work of a context with a fault, unless it has one already. Threads: any, with or
+/// without the lock.
 inline void set_fault(context_state& context, CUresult code) {
   int none = 0;
   context.fault.compare_exchange_strong(none, static_cast<int>(code));
 }
 
-/// Does a piece of a context's work, unless the context has a fault. A host that has too little
-/// memory for it makes one.
+/// Runs a piece of a context's work, unless the context has a fault. If the host has too little
+/// memory for it, the context gets one.
 template <class Work> void do_work(context_state& context, const Work& work) {
   if (context.fault.load() != 0) return;
   if (!machine::within_memory(work)) set_fault(context, CUDA_ERROR_OUT_OF_MEMORY);
@@ -245,7 +233,7 @@ struct call {
     return CUDA_SUCCESS;
   }
 
-  /// Tells the program of the context's fault, if there is one: at calls that wait or ask.
+  /// Returns the context's fault, if it has one, from calls that wait or query.
   CUresult tell_fault(context_state& context) {
     const int fault = context.fault.load();
     if (fault != 0) context.fault_told = true;
@@ -260,7 +248,7 @@ struct call {
   CUresult enqueue(const stream_ptr& stream, const operation_ptr& what) {
     if (const CUresult bad = refuse_implicit(*stream)) return bad;
     if (stream->capture) return capture(stream, std::move(*what));
-    // Nobody waits for what is never done.
+    // Work that will never run must not be waited for.
     rollback enqueued([&what] { what->drop(); });
     context_state& context = *stream->context;
     if (stream->is_default) {
@@ -276,7 +264,7 @@ struct call {
     return CUDA_SUCCESS;
   }
 
-  /// Adds what a captured stream does next to its graph.
+  /// Adds the next work of a captured stream to its graph.
   CUresult capture(const stream_ptr& stream, node_work what) {
     if (stream->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     std::vector<node_dependency> next(1);

@@ -1,12 +1,12 @@
 #pragma once
 /// \file
-/// Enumerations as a caller of the driver wrote them.
+/// Reads enumerators that a caller of the driver passed.
 
 #include <cstring>
 
 namespace gpu::inline v0::testing::cpu {
 
-/// Reads a value that the program passed as an enumerator, which may be out of range; to load it as
+/// Reads a value that the program passed as an enumerator. It may be out of range, so loading it as
 /// an enumerator would be undefined.
 template <class Enumeration> unsigned number_of(const Enumeration& written) noexcept {
   unsigned number = 0;

@@ -47,7 +47,7 @@ inline void wait_for(driver_state& driver, const event_state& event, const conte
   };
   what.give_up = [&driver, context] {
     set_fault(*context, CUDA_ERROR_LAUNCH_TIMEOUT);
-    driver.report(
+    driver.report_finding(
         "a wait for an event of another process timed out: the event did not complete within " +
         std::to_string(driver.options.value_wait_limit.count()) + " ms");
   };

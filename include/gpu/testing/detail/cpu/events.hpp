@@ -105,13 +105,13 @@ inline CUresult event_record_with_flags(call& c, CUevent handle, CUstream stream
     event->capture = stream->capture;
     return CUDA_SUCCESS;
   }
-  // "External" is for captured streams.
+  // The external flag is for captured streams.
   if (flags != CU_EVENT_RECORD_DEFAULT) return CUDA_ERROR_ILLEGAL_STATE;
   if (const CUresult bad = c.refuse_implicit(*stream)) return bad;
   auto what = std::make_shared<operation>();
   record(*event, what);
   const CUresult enqueued = c.enqueue(stream, what);
-  // Nobody in another process can make this one go on.
+  // No other process can advance the work of this one.
   if (!enqueued && event->shared) c.driver.work.advance(what, c.lock);
   return enqueued;
 }
@@ -177,7 +177,8 @@ inline CUresult stream_wait_event(call& c, CUstream stream_handle, CUevent handl
     return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.find_stream(stream_handle, stream)) return bad;
   if (const CUresult bad = c.find_event(handle, event)) return bad;
-  if (event->capture && event->capture->ended) {  // what it marked is no place in time
+  if (event->capture &&
+      event->capture->ended) {  // the event marks a point of a capture, not of time
     if (stream->capture) stream->capture->invalidated = true;
     return CUDA_ERROR_INVALID_VALUE;
   }

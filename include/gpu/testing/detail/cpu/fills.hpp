@@ -24,8 +24,7 @@ std::function<void()> fill_work(driver_state& driver, const context_ptr& context
   return [&driver, context, what, value] {
     do_work(*context, [&] {
       constexpr std::uint64_t piece = 65536;  // bytes, a multiple of every width
-      std::vector<Value> pattern(
-          static_cast<std::size_t>(std::min(piece, what.width) / sizeof value), value);
+      std::vector<Value> pattern(std::min(piece, what.width) / sizeof value, value);
       for (std::uint64_t y = 0; y < what.height; ++y) {
         const std::uint64_t row = what.to.address + y * what.to.pitch;
         for (std::uint64_t done = 0; done < what.width; done += piece) {
@@ -51,7 +50,7 @@ node_work fill_node(call& c, const context_ptr& context, const transfer& what, V
   return node;
 }
 
-/// Checks what is to be filled: `height` rows of `width` values, of which there are some.
+/// Checks the memory to fill: `height` rows of `width` values, neither of them 0.
 template <class Value>
 CUresult check_fill(call& c, CUdeviceptr to, std::uint64_t pitch, std::uint64_t width,
                     std::uint64_t height, transfer& what) {

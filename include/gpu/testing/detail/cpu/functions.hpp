@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Entry points: what a kernel is like, as a function or as a library's kernel, and what can be set
-/// about it.
+/// Entry points: the properties of a kernel, as a function or as a library's kernel, and its
+/// settings.
 
 #include <gpu/testing/detail/cpu/code_loading.hpp>
 #include <gpu/testing/detail/cpu/device_attributes.hpp>
@@ -43,18 +43,14 @@ inline CUresult give_attribute(const machine::executable& kernel, const kernel_s
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
       value = static_cast<int>(kernel.local_bytes);
       return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS:
-      value = registers_of(kernel);
-      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: value = registers_of(kernel); return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
       value = static_cast<int>(kernel.module->target);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
       value = static_cast<int>(target_architecture);
       return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
-      value = 0;
-      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: value = 0; return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
       value = dynamic_shared_limit(kernel, settings);
       return CUDA_SUCCESS;
@@ -79,8 +75,7 @@ inline CUresult give_attribute(const machine::executable& kernel, const kernel_s
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
       value = settings.cluster_policy;
       return CUDA_SUCCESS;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
@@ -107,8 +102,7 @@ inline CUresult take_attribute(const machine::executable& kernel, kernel_setting
         return CUDA_ERROR_INVALID_VALUE;
       settings.cluster_policy = value;
       return CUDA_SUCCESS;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;  // the others are facts
+    default: return CUDA_ERROR_INVALID_VALUE;  // the others are read-only
   }
 }
 

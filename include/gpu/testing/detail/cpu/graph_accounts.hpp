@@ -54,7 +54,7 @@ inline std::vector<exec_node*> memory_nodes(exec_body& body) {
   return all;
 }
 
-/// Takes an allocation's share away; what it leaves is for others, until it is trimmed.
+/// Ends an allocation's share. Other allocations can use the memory until it is trimmed.
 inline void return_graph_memory(driver_state& driver, memory_block& block) {
   device_state& device = *driver.devices[static_cast<std::size_t>(block.device)];
   device.graph_memory.used -= std::exchange(block.charged, 0);

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Entry points: the edges of graphs, and the data that says of each what it waits for.
+/// Entry points: the edges of graphs, and their data, which says what each waits for.
 
 #include <gpu/testing/detail/cpu/graph_structure.hpp>
 
@@ -18,8 +18,8 @@ inline bool is_same(const CUgraphEdgeData& a, const CUgraphEdgeData& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-/// Returns whether there can be such an edge between nodes of these types: only that between two
-/// kernels waits for less than the end of the first.
+/// Returns whether an edge with such data may connect nodes of these types: only an edge between
+/// two kernels may wait for less than the end of the first.
 inline bool is_possible(const CUgraphEdgeData& edge, CUgraphNodeType from, CUgraphNodeType to) {
   if (is_same(edge, {})) return true;
   CUgraphEdgeData known{};
@@ -33,9 +33,9 @@ inline bool is_possible(const CUgraphEdgeData& edge, CUgraphNodeType from, CUgra
                    edge.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
 }
 
-/// Writes the data of edges into an array of the caller's that has room for as many as that of
-/// their nodes, `listed`, of which null is the same as in `give_nodes`. What is not written must be
-/// nothing.
+/// Writes the data of edges to an array of the caller, which is as long as that of their nodes,
+/// `listed`; null means the same as in `give_nodes`. Data of edges that are not written must be
+/// zero.
 inline CUresult give_edges(const std::vector<CUgraphEdgeData>& all, bool listed,
                            CUgraphEdgeData* edges, const std::size_t* count) {
   if (!listed || count == nullptr) return CUDA_SUCCESS;

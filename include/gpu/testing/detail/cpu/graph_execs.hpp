@@ -24,7 +24,7 @@ inline CUresult find_exec(call& c, CUgraphExec handle, exec_ptr& exec) {
 
 inline std::shared_ptr<exec_body> make_body(const graph_state& graph);
 
-/// Sets the work of a node, and everything that depends on it. Its bodies are now those of `what`.
+/// Sets the work of a node and all members that depend on it. Its bodies become those of `what`.
 inline void set_work(exec_node& node, const node_work& what) {
   node.what = what;
   if (what.kernel) note_runtime_use(*what.context, *what.kernel->kernel);
@@ -49,7 +49,7 @@ inline std::shared_ptr<exec_body> make_body(const graph_state& graph) {
   return body;
 }
 
-/// Makes `body` the work of `exec`, taken from `graph`; its nodes go by the names in `sources`.
+/// Makes `body` the work of `exec`, taken from `graph`; its nodes have the handles in `sources`.
 inline void set_body(call& c, graph_exec_state& exec, const graph_state& graph,
                      std::shared_ptr<exec_body> body) {
   const graph_ptr snapshot = clone_graph(c.driver, graph);
@@ -82,7 +82,7 @@ inline bool is_instantiated(driver_state& driver, exec_body& body) {
   return false;
 }
 
-/// Sees to it that the memory that launches allocate is there.
+/// Reserves the memory that launches allocate.
 inline CUresult back_allocations(driver_state& driver, exec_body& body) {
   for (const exec_node* each : memory_nodes(body)) {
     if (each->what.type != CU_GRAPH_NODE_TYPE_MEM_ALLOC) continue;
@@ -113,7 +113,7 @@ inline void list_kept(const graph_state& graph, std::vector<std::shared_ptr<user
     if (each->what.child) list_kept(*each->what.child, all);
 }
 
-/// All work of a body that has neither events nor host functions, to be done at once.
+/// The work of a body without events and host functions, as one piece.
 inline std::function<void()> body_work(driver_state& driver,
                                        const std::shared_ptr<exec_body>& body);
 
@@ -123,7 +123,7 @@ inline std::function<void()> conditional_work(driver_state& driver, const exec_n
   return [&driver, bodies = std::move(bodies), condition = node.what.condition,
           type = node.what.condition_type] {
     const auto goes_on = [&] {
-      return condition->context->fault.load() == 0 && !driver.cancelled.load();
+      return condition->context->fault.load() == 0 && !driver.canceled.load();
     };
     switch (type) {
       case CU_GRAPH_COND_TYPE_IF:
@@ -185,8 +185,8 @@ inline CUresult enqueue_body(call& c, const stream_ptr& stream,
   return CUDA_SUCCESS;
 }
 
-/// The nodes of an executable graph go by the names of those that it was made from, while these
-/// are there.
+/// The nodes of an executable graph have the handles of the nodes that it was made from, as long as
+/// these exist.
 inline exec_node* find_in(call& c, const graph_exec_state& exec, CUgraphNode source) {
   if (source == nullptr || !c.driver.graph_nodes.find(source)) return nullptr;
   for (exec_node& each : exec.body->nodes)
@@ -242,12 +242,12 @@ inline CUresult graph_exec_get_flags(call& c, CUgraphExec handle, cuuint64_t* fl
   exec_ptr exec;
   if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = find_exec(c, handle, exec)) return bad;
-  // Driver 580 reports no other flag.
+  // Driver 580 reports only this flag.
   *flags = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
   return CUDA_SUCCESS;
 }
 
-/// Launches that are under way are finished, and keep what they need until then.
+/// Launches in progress finish, and keep what they need until then.
 inline CUresult graph_exec_destroy(call& c, CUgraphExec handle) {
   exec_ptr exec;
   if (const CUresult bad = find_exec(c, handle, exec)) return bad;

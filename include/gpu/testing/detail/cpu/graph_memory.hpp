@@ -15,7 +15,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// Makes the address of a node that allocates; the memory is taken from the device at a launch.
+/// Reserves the address of a node that allocates; a launch takes the memory from the device.
 inline CUresult make_graph_memory(call& c, int device, std::set<int> peers, std::size_t bytes,
                                   node_work& what) {
   const std::uint64_t charge = charge_for(bytes);

@@ -14,7 +14,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// The allocations of launches that are under way.
+/// The allocations of launches in progress.
 inline std::set<const graph_allocation*> running_allocations(driver_state& driver) {
   std::set<const graph_allocation*> all;
   for (const exec_ptr& exec : driver.graph_execs.all()) {
@@ -56,19 +56,15 @@ inline CUresult device_get_graph_mem_attribute(call& c, CUdevice ordinal,
     return CUDA_SUCCESS;
   };
   switch (attribute) {
-    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
-      return give(held.used);
-    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-      return give(held.used_high);
-    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
-      return give(held.reserved);
-    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-      return give(held.reserved_high);
+    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: return give(held.used);
+    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: return give(held.used_high);
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: return give(held.reserved);
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: return give(held.reserved_high);
   }
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-/// The high-water marks alone can be set, and only back.
+/// Only the high-water marks can be set, and only to zero.
 inline CUresult device_set_graph_mem_attribute(call& c, CUdevice ordinal,
                                                CUgraphMem_attribute attribute, void* value) {
   device_state* device = nullptr;

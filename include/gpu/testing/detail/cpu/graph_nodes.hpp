@@ -26,8 +26,7 @@ inline CUresult node_context(call& c, CUcontext handle, context_ptr& context) {
   return handle == nullptr ? c.current(context) : c.find_context(handle, context);
 }
 
-/// A kernel is named by its function, or by a library's kernel and a context. The signature is that
-/// of cuLaunchKernel for both.
+/// A kernel node names a function, or a library's kernel and a context.
 inline CUresult describe_kernel(call& c, const CUDA_KERNEL_NODE_PARAMS_v3& from, node_work& to) {
   operation_ptr made;
   function_ptr function;
@@ -79,14 +78,10 @@ inline CUresult describe_fill(call& c, const CUDA_MEMSET_NODE_PARAMS_v2& from, n
     return bad;
   };
   switch (from.elementSize) {
-    case 1:
-      return describe(static_cast<unsigned char>(from.value));
-    case 2:
-      return describe(static_cast<unsigned short>(from.value));
-    case 4:
-      return describe(from.value);
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
+    case 1: return describe(static_cast<unsigned char>(from.value));
+    case 2: return describe(static_cast<unsigned short>(from.value));
+    case 4: return describe(from.value);
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
@@ -182,18 +177,15 @@ inline CUresult describe_memory_operations(call& c, const CUDA_BATCH_MEM_OP_NODE
   return CUDA_SUCCESS;
 }
 
-/// Makes of a description what a node of `graph` does.
+/// Turns a description into the work of a node of `graph`.
 inline CUresult describe(call& c, CUgraphNodeParams& from, const graph_state& graph,
                          node_work& to) {
   if (from.reserved2 != 0) return CUDA_ERROR_INVALID_VALUE;
   to.type = from.type;
   switch (from.type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-      return describe_kernel(c, from.kernel, to);
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-      return describe_copy(c, from.memcpy, to);
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-      return describe_fill(c, from.memset, to);
+    case CU_GRAPH_NODE_TYPE_KERNEL: return describe_kernel(c, from.kernel, to);
+    case CU_GRAPH_NODE_TYPE_MEMCPY: return describe_copy(c, from.memcpy, to);
+    case CU_GRAPH_NODE_TYPE_MEMSET: return describe_fill(c, from.memset, to);
     case CU_GRAPH_NODE_TYPE_HOST:
       if (from.host.fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
       to.reads_any_host_memory = true;
@@ -202,29 +194,22 @@ inline CUresult describe(call& c, CUgraphNodeParams& from, const graph_state& gr
         fn(data);
       };
       return CUDA_SUCCESS;
-    case CU_GRAPH_NODE_TYPE_GRAPH:
-      return describe_child(c, from.graph, graph, to);
-    case CU_GRAPH_NODE_TYPE_EMPTY:
-      return CUDA_SUCCESS;
+    case CU_GRAPH_NODE_TYPE_GRAPH: return describe_child(c, from.graph, graph, to);
+    case CU_GRAPH_NODE_TYPE_EMPTY: return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
       if (from.eventWait.event == nullptr) return CUDA_ERROR_INVALID_VALUE;
       return c.find_event(from.eventWait.event, to.event);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
       if (from.eventRecord.event == nullptr) return CUDA_ERROR_INVALID_VALUE;
       return c.find_event(from.eventRecord.event, to.event);
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-      return describe_allocation(c, from.alloc, to);
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-      return make_free_node(c, graph, from.free.dptr, to);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return describe_allocation(c, from.alloc, to);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: return make_free_node(c, graph, from.free.dptr, to);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
       return describe_conditional(c, from.conditional, graph, to);
-    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-      return describe_memory_operations(c, from.memOp, to);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return describe_memory_operations(c, from.memOp, to);
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-      return CUDA_ERROR_NOT_SUPPORTED;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: return CUDA_ERROR_NOT_SUPPORTED;
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
@@ -246,8 +231,8 @@ inline bool moves_child(const CUgraphNodeParams* from) {
          number_of(from->graph.ownership) == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
 }
 
-/// Takes back what `describe` made for a node that is not to be: graphs, memory, and that a child
-/// or a condition has a node.
+/// Undoes `describe` for a node that is not created: frees graphs and memory, and releases a child
+/// or a condition for other nodes.
 inline void undescribe(driver_state& driver, node_work& what) {
   if (what.child && what.child->moved) {
     what.child->moved = what.child->owned_by_node = false;
@@ -258,7 +243,7 @@ inline void undescribe(driver_state& driver, node_work& what) {
   drop_allocation(driver, what);
 }
 
-/// Changes what a node does to something of the same kind.
+/// Changes the work of a node to other work of the same kind.
 inline CUresult redescribe(call& c, CUgraphNodeParams* from, const graph_state& graph,
                            node_work& what) {
   if (from == nullptr || from->type != what.type) return CUDA_ERROR_INVALID_VALUE;
@@ -303,7 +288,7 @@ inline CUresult graph_add_node(call& c, CUgraphNode* node, CUgraph handle, const
 inline CUresult graph_node_set_params(call& c, CUgraphNode handle, CUgraphNodeParams* params) {
   node_ptr node;
   if (const CUresult bad = find_node(c, handle, node)) return bad;
-  // A device's driver takes it, and no longer instantiates or destroys the parent.
+  // NVIDIA's driver accepts it, and then can neither instantiate nor destroy the parent.
   if (moves_child(params)) return CUDA_ERROR_NOT_SUPPORTED;
   return redescribe(c, params, *node->graph, node->what);
 }
@@ -365,7 +350,7 @@ inline CUresult graph_kernel_node_get_attribute(call& c, CUgraphNode handle,
   if (const CUresult bad = find_node(c, handle, node)) return bad;
   if (node->what.type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_ERROR_INVALID_VALUE;
   *value = {};
-  // A new node has zeros for all of them but this, as devices with several domains have it.
+  // In a new node all of them are zero except this one, as on devices with several domains.
   if (which == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) value->memSyncDomainMap.remote = 1;
   for (const CUlaunchAttribute& each : node->what.attributes)
     if (each.id == which) *value = each.value;

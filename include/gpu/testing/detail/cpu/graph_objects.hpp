@@ -32,7 +32,8 @@ using graph_ptr = std::shared_ptr<graph_state>;
 using node_ptr = std::shared_ptr<graph_node_state>;
 
 /// An object of the program's that graphs keep alive: destroyed with the last reference. Until it
-/// is `owned` it is the program's, which destroys it if the call fails that was to hand it over.
+/// is `owned` it belongs to the program, which destroys it if the call that should pass it on
+/// fails.
 struct user_object {
   void* data = nullptr;
   CUhostFn destroy = nullptr;
@@ -63,7 +64,7 @@ struct kept_object {
   unsigned count = 0;
 };
 
-/// The number that a conditional node looks at, and kernels set.
+/// The number that a conditional node tests and kernels set.
 struct conditional_value {
   CUgraphConditionalHandle handle = 0;
   std::shared_ptr<context_state> context;
@@ -73,8 +74,8 @@ struct conditional_value {
   std::atomic<unsigned> now{0};  // also read and written without the lock
 };
 
-/// Memory that a graph allocates: its address is there from the node's making to the end of the
-/// last graph that has the node.
+/// Memory that a graph allocates: its address is valid from the creation of the node to the end of
+/// the last graph that has the node.
 struct graph_allocation {
   CUdeviceptr address = 0;
   bool in_use = false;  // allocated by a launch, and not freed yet
@@ -83,19 +84,19 @@ struct graph_allocation {
 /// The work of a node, which can be done any number of times.
 struct node_work {
   CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-  std::shared_ptr<context_state> context;  // null where it matters not
+  std::shared_ptr<context_state> context;  // null if it does not matter
   std::function<void()> work;              // as in `operation`
   std::vector<host_range> reads;
   bool reads_any_host_memory = false;
   bool reads_mapped_host_memory = false;
   /// Called when a launch queues the work as an operation; may be null.
   std::function<void(call&, operation&)> when_enqueued;
-  std::vector<int> shape;                     // what of the node an executable graph cannot change
-  std::shared_ptr<kernel_launch> kernel;      // of a kernel
-  std::vector<CUlaunchAttribute> attributes;  // of a kernel
-  graph_ptr child;                            // of a child graph
-  std::vector<graph_ptr> bodies;              // of a conditional node
-  std::vector<CUgraph> body_handles;          // the same, as the program is given them
+  std::vector<int> shape;  // the properties of the node that an executable graph cannot change
+  std::shared_ptr<kernel_launch> kernel;         // of a kernel
+  std::vector<CUlaunchAttribute> attributes;     // of a kernel
+  graph_ptr child;                               // of a child graph
+  std::vector<graph_ptr> bodies;                 // of a conditional node
+  std::vector<CUgraph> body_handles;             // the same, as the program is given them
   std::shared_ptr<conditional_value> condition;  // of a conditional node
   CUgraphConditionalNodeType condition_type{};   // of a conditional node
   std::shared_ptr<event_state> event;            // of a node that records or waits
@@ -103,7 +104,7 @@ struct node_work {
   std::string label;                             // for people
 };
 
-/// A node that another one waits for, and what of it.
+/// A node that another one waits for, and the part of it that is waited for.
 struct node_dependency {
   node_ptr node;
   CUgraphEdgeData edge{};
@@ -117,7 +118,7 @@ struct graph_node_state {
   CUgraphNode original = nullptr;      // of a clone: the node that it was made from
 };
 
-/// Reduces the dependencies of the next kernel on the kernels before it to what their edges say.
+/// Reduces the dependencies of the next kernel on the kernels before it to those of their edges.
 inline void depend_programmatically(std::vector<node_dependency>& after) {
   for (node_dependency& each : after) {
     if (each.node->what.type != CU_GRAPH_NODE_TYPE_KERNEL || each.edge.type != 0) continue;
@@ -133,9 +134,9 @@ struct graph_state {
   std::vector<std::shared_ptr<conditional_value>> conditions;
   CUgraph original = nullptr;  // of a clone
   bool owned_by_node = false;  // a child graph or a conditional body
-  bool moved = false;          // a child graph that is no copy
+  bool moved = false;          // a child graph that was moved in, not copied
   bool conditional_body = false;
-  bool captured_into = false;  // by a capture that is going on
+  bool captured_into = false;  // by a capture in progress
   std::string place;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Graphs as such: nodes, edges, clones, and what a graph keeps alive.
+/// The structure of graphs: nodes, edges, clones, and objects that a graph keeps alive.
 
 #include <gpu/testing/detail/cpu/context_life.hpp>
 #include <gpu/testing/detail/cpu/driver_state.hpp>
@@ -69,8 +69,8 @@ inline bool comes_after(const node_ptr& last, const node_ptr& first) {
   return false;
 }
 
-/// The nodes in an order that their dependencies allow, otherwise that of their creation; fewer
-/// than there are where some depend on themselves.
+/// The nodes in an order that their dependencies allow, otherwise that of their creation; fewer if
+/// some depend on themselves.
 inline std::vector<node_ptr> in_order(const graph_state& graph) {
   std::vector<node_ptr> order;
   std::set<const graph_node_state*> done;
@@ -137,7 +137,7 @@ inline graph_ptr clone_graph(driver_state& driver, const graph_state& from);
 
 inline node_work clone_work(driver_state& driver, const node_work& from) {
   node_work copy = from;
-  // The copy must not destroy what it has only a pointer to.
+  // The copy must not destroy objects that it only points to.
   copy.child = nullptr;
   copy.bodies.clear();
   rollback dropped([&] { drop_graphs(driver, copy); });
@@ -176,8 +176,8 @@ inline graph_ptr clone_graph(driver_state& driver, const graph_state& from) {
   return copy;
 }
 
-/// Writes handles into an array of the caller's that has room for `*count`: as many as fit, null
-/// behind them. Without an array it only counts.
+/// Writes handles into an array of the caller's that has room for `*count`: as many as fit, then
+/// null. Without an array it only counts.
 inline CUresult give_nodes(const std::vector<CUgraphNode>& all, CUgraphNode* list,
                            std::size_t* count) {
   if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;

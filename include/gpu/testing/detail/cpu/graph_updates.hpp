@@ -79,8 +79,8 @@ inline CUresult set_child(call& c, graph_exec_state& exec, exec_node& node, cons
 
 namespace gpu::inline v0::testing::cpu::entry {
 
-/// Compares the shape of a graph with that of the one that was instantiated; then takes over what
-/// the nodes do.
+/// Compares the structure of a graph with that of the one that was instantiated, then copies the
+/// work of the nodes.
 inline CUresult graph_exec_update(call& c, CUgraphExec handle, CUgraph graph_handle,
                                   CUgraphExecUpdateResultInfo* info) {
   exec_ptr exec;

@@ -20,7 +20,7 @@ inline const char* name_of(CUgraphNodeType type) {
   return names[static_cast<unsigned>(type) % (sizeof names / sizeof *names)];
 }
 
-/// Writes a graph and what is inside its nodes in the DOT language.
+/// Writes a graph and the graphs inside its nodes in the DOT language.
 inline void write_dot(std::FILE* file, const graph_state& graph, int& number) {
   const int own = number++;
   std::fprintf(file, "subgraph cluster_%d {\nlabel=\"graph_%d\"\n", own, own);
@@ -73,7 +73,7 @@ inline CUresult user_object_create(call& c, CUuserObject* object, void* data, CU
   return CUDA_SUCCESS;
 }
 
-/// Takes references of the program's away, which has to have so many.
+/// Releases references of the program, which must have so many.
 inline CUresult drop_references(call& c, CUuserObject handle, unsigned count) {
   const auto found = c.driver.user_objects.find(handle);
   if (!found || count == 0 || count > found->count) return CUDA_ERROR_INVALID_VALUE;

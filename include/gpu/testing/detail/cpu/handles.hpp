@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Handles as numbers: each is unique in the life of the process, is no address, and is looked up
-/// before use. A stale or invented handle is an error code, never a crash.
+/// Handles as numbers: each is unique during the life of the process, differs from any address, and
+/// is looked up before use. A stale or invented handle gives an error code, never a crash.
 
 #include <cuda.h>
 
@@ -38,7 +38,7 @@ enum class handle_kind : std::uint8_t {
   log_callback,
 };
 
-/// No process can map this part of the address space: whoever dereferences a handle finds out.
+/// No process can map this part of the address space, so dereferencing a handle faults.
 inline constexpr std::uint64_t handle_base = 0x00c0'0000'0000'0000;
 
 inline std::uint64_t next_handle_number() noexcept {
@@ -55,7 +55,7 @@ template <class Handle> Handle make_handle(handle_kind kind) noexcept {
 
 /// The kind that the value of a handle claims, or 0 for a value that this driver never made.
 inline unsigned kind_of_handle(const void* handle) noexcept {
-  const auto value = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle));
+  const auto value = reinterpret_cast<std::uintptr_t>(handle);
   if (value < handle_base || value - handle_base >= std::uint64_t{32} << 40) return 0;
   return static_cast<unsigned>((value - handle_base) >> 40);
 }
@@ -116,7 +116,7 @@ template <class Handle, class Object, handle_kind Kind> class handle_table {
   pointer find(Handle handle) const {
     return std::static_pointer_cast<Object>(numbers_.find(number(handle)));
   }
-  /// Ends the handle; null if there is no such handle.
+  /// Ends the handle and returns its object; null if the handle does not exist.
   pointer take(Handle handle) {
     return std::static_pointer_cast<Object>(numbers_.take(number(handle)));
   }

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Entry points: memory and events of one process in another, by handles that are plain bytes. What
-/// a handle stands for lies in a file, which the process that made it keeps open.
+/// Entry points: memory and events of one process in another, by handles that are plain bytes. The
+/// memory or event of a handle is in a file that the process which made it keeps open.
 
 #include <gpu/testing/detail/cpu/context_life.hpp>
 #include <gpu/testing/detail/cpu/driver_state.hpp>
@@ -90,7 +90,7 @@ inline CUresult ipc_open_event_handle(call& c, CUevent* event, CUipcEventHandle 
   return CUDA_SUCCESS;
 }
 
-/// Waits for what is being done at this moment, and for nothing else.
+/// Waits only for work that is running at this moment.
 inline CUresult ipc_get_mem_handle(call& c, CUipcMemHandle* handle, CUdeviceptr address) {
   context_ptr context;
   if (handle == nullptr || address == 0) return CUDA_ERROR_INVALID_VALUE;
@@ -107,7 +107,8 @@ inline CUresult ipc_get_mem_handle(call& c, CUipcMemHandle* handle, CUdeviceptr 
   return CUDA_SUCCESS;
 }
 
-/// Memory that is open in the context already is found again, and closed as often as it was opened.
+/// Memory that is open in the context already is reused; it must be closed as often as it was
+/// opened.
 inline CUresult ipc_open_mem_handle(call& c, CUdeviceptr* address, CUipcMemHandle handle,
                                     unsigned flags) {
   context_ptr context;

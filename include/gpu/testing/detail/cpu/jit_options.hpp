@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// The options with which code is loaded: logs and times are written to the caller's places,
-/// everything that tunes machine code is checked and means nothing here.
+/// The options with which code is loaded. Logs and times are written to the caller's buffers;
+/// options that tune machine code are checked and have no effect.
 
 #include <cuda.h>
 
@@ -37,8 +37,8 @@ struct jit_options {
     }
     return false;
   }
-  /// Returns whether the compiler is to leave the code as it stands: level 0, or for a debugger.
-  bool unoptimised() const noexcept {
+  /// Returns whether the compiler must not optimize: for level 0, or for a debugger.
+  bool unoptimized() const noexcept {
     for (unsigned i = 0; i < count; ++i) {
       if (names[i] == CU_JIT_OPTIMIZATION_LEVEL && value_at(i) == 0) return true;
       if (names[i] == CU_JIT_GENERATE_DEBUG_INFO && value_at(i) != 0) return true;
@@ -53,8 +53,8 @@ struct jit_options {
     return otherwise;
   }
 
-  /// Puts a text into the buffer for errors or for information, if the caller gave one, cut to its
-  /// size, and its length into the option that held the size.
+  /// Writes a text, cut to size, to the buffer for errors or for information, if the caller passed
+  /// one, and its length to the option that held the size.
   void write_log(bool is_error, std::string_view text) const {
     const CUjit_option buffer_name = is_error ? CU_JIT_ERROR_LOG_BUFFER : CU_JIT_INFO_LOG_BUFFER;
     const CUjit_option size_name =
@@ -76,7 +76,7 @@ struct jit_options {
     *size_slot = reinterpret_cast<void*>(static_cast<std::uintptr_t>(used));
   }
 
-  /// Puts the time that was spent into the option that asks for it, as the bits of a float.
+  /// Writes the elapsed time to the option that asks for it, as the bits of a float.
   void write_wall_time(double milliseconds) const {
     const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(milliseconds));
     for (unsigned i = 0; i < count; ++i) {

@@ -42,12 +42,11 @@ struct kernel_launch {
   std::vector<void*> pointers;  // to each of them, once the program has asked
 };
 
-/// The code that a driver gives a context in which a kernel went wrong.
+/// The error code of a context after a fault of a kernel.
 inline CUresult code_of(machine::fault_kind kind) {
   using machine::fault_kind;
   switch (kind) {
-    case fault_kind::none:
-      return CUDA_SUCCESS;
+    case fault_kind::none: return CUDA_SUCCESS;
     case fault_kind::out_of_bounds:
     case fault_kind::use_after_free:
     case fault_kind::null_access:
@@ -59,27 +58,19 @@ inline CUresult code_of(machine::fault_kind kind) {
     case fault_kind::stack_overflow:
     case fault_kind::no_such_image:
     case fault_kind::wrong_image_shape:
-    case fault_kind::surface_out_of_bounds:
-      return CUDA_ERROR_ILLEGAL_ADDRESS;
-    case fault_kind::misaligned:
-      return CUDA_ERROR_MISALIGNED_ADDRESS;
-    case fault_kind::wrong_space:
-      return CUDA_ERROR_INVALID_ADDRESS_SPACE;
-    case fault_kind::invalid_call_target:
-      return CUDA_ERROR_INVALID_PC;
+    case fault_kind::surface_out_of_bounds: return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case fault_kind::misaligned: return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case fault_kind::wrong_space: return CUDA_ERROR_INVALID_ADDRESS_SPACE;
+    case fault_kind::invalid_call_target: return CUDA_ERROR_INVALID_PC;
     case fault_kind::illegal_instruction:
-    case fault_kind::mask_misuse:
-      return CUDA_ERROR_ILLEGAL_INSTRUCTION;
-    case fault_kind::assertion:
-      return CUDA_ERROR_ASSERT;
+    case fault_kind::mask_misuse: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case fault_kind::assertion: return CUDA_ERROR_ASSERT;
     case fault_kind::instruction_budget:
-    case fault_kind::barrier_divergence:
-      return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case fault_kind::barrier_divergence: return CUDA_ERROR_LAUNCH_TIMEOUT;
     case fault_kind::trap:
     case fault_kind::shared_race:
     case fault_kind::uninitialized_read:
-    case fault_kind::still_running:
-      break;
+    case fault_kind::still_running: break;
   }
   return CUDA_ERROR_LAUNCH_FAILED;
 }
@@ -149,8 +140,8 @@ inline CUresult pack_parameters(const ptx::function& entry, void** pointers, voi
   return CUDA_SUCCESS;
 }
 
-/// Notes which page-locked memory a kernel is given, so that the driver does not touch it before
-/// the kernel has read it.
+/// Notes the page-locked memory among a kernel's arguments, so that the driver does not write it
+/// before the kernel has read it.
 inline void note_host_reads(call& c, const std::vector<std::byte>& parameters, operation& what) {
   what.reads_mapped_host_memory = true;
   for (std::size_t at = 0; at + 8 <= parameters.size(); at += 8) {
@@ -167,9 +158,12 @@ inline void run_kernel(driver_state& driver, context_state& context, machine::la
   what.parameters = parameters;
   what.heap = context.heap.get();
   what.images = &driver.images;
-  what.cancelled = &driver.cancelled;
+  what.canceled = &driver.canceled;
   what.hook.print = [&driver](std::string_view text) { driver.print(text); };
-  what.hook.report = [&driver](const machine::fault& found) { driver.report(found.text); };
+  what.hook.report = [&driver](const machine::fault& found) {
+    if (found.kind == machine::fault_kind::still_running) return driver.report(found.text);
+    driver.report_finding(found.text);
+  };
   what.hook.set_conditional = [&driver](std::uint64_t handle, std::uint32_t value) {
     const std::lock_guard guard(driver.conditions_mutex);
     const auto found = driver.conditions.find(handle);
@@ -178,9 +172,9 @@ inline void run_kernel(driver_state& driver, context_state& context, machine::la
     return condition != nullptr;
   };
   const auto fault = machine::run(what, driver.memory, driver.blocks);
-  if (!fault || driver.cancelled.load()) return;
+  if (!fault || driver.canceled.load()) return;
   set_fault(context, code_of(fault->kind));
-  driver.report(fault->text);
+  driver.report_finding(fault->text);
 }
 
 /// Makes the work of a launch in a context, with its parameters as they are now.
@@ -275,9 +269,7 @@ inline CUresult take_launch_attributes(call& c, const CUlaunchConfig& config, la
     const CUlaunchAttributeValue& value = attribute.value;
     event_ptr event;
     switch (number_of(attribute.id)) {
-      case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-        order.cooperative = value.cooperative != 0;
-        break;
+      case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: order.cooperative = value.cooperative != 0; break;
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
         if (value.clusterDim.x != 1 || value.clusterDim.y != 1 || value.clusterDim.z != 1)
           return CUDA_ERROR_INVALID_CLUSTER_SIZE;
@@ -304,12 +296,9 @@ inline CUresult take_launch_attributes(call& c, const CUlaunchConfig& config, la
       case CU_LAUNCH_ATTRIBUTE_PRIORITY:
       case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
       case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
-        break;
-      case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-        return CUDA_ERROR_NOT_SUPPORTED;
-      default:
-        return CUDA_ERROR_INVALID_VALUE;
+      case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: break;
+      case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: return CUDA_ERROR_NOT_SUPPORTED;
+      default: return CUDA_ERROR_INVALID_VALUE;
     }
   }
   return CUDA_SUCCESS;

@@ -15,28 +15,20 @@ namespace cpu {
 
 inline const char* name_of(memory_block::origin from) {
   switch (from) {
-    case memory_block::origin::device:
-      return "device memory";
-    case memory_block::origin::array:
-      return "array";
-    case memory_block::origin::pool:
-      return "stream-ordered memory";
-    case memory_block::origin::graph:
-      return "memory of a graph";
-    case memory_block::origin::managed:
-      return "managed memory";
-    case memory_block::origin::pinned:
-      return "pinned host memory";
-    case memory_block::origin::registered:
-      return "registered host memory";
-    case memory_block::origin::imported:
-      return "imported memory";
+    case memory_block::origin::device: return "device memory";
+    case memory_block::origin::array: return "array";
+    case memory_block::origin::pool: return "stream-ordered memory";
+    case memory_block::origin::graph: return "memory of a graph";
+    case memory_block::origin::managed: return "managed memory";
+    case memory_block::origin::pinned: return "pinned host memory";
+    case memory_block::origin::registered: return "registered host memory";
+    case memory_block::origin::imported: return "imported memory";
   }
   return "memory";
 }
 
-/// Everything alive but primary contexts, which are the process's, default pools, and memory whose
-/// release is queued.
+/// Lists everything alive except primary contexts, which belong to the process, default pools, and
+/// memory whose release is queued.
 inline std::vector<live_object> collect_live(driver_state& driver) {
   std::vector<live_object> list;
   const auto add = [&](const char* kind, const void* handle, const std::string& place) {

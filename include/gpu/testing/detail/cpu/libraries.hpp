@@ -30,7 +30,7 @@ inline CUresult load_library(call& c, CUlibrary* handle, const void* image,
   const std::uint64_t owner = c.driver.next_owner();
   c.lock.unlock();
   const CUresult bad = read_image(c.driver, image, options, made->ptx);
-  // Errors in the PTX go to the log at once, but the call fails that first needs the code.
+  // Errors in the PTX go to the log at once, but only the call that first needs the code fails.
   if (!bad) made->refused = make_code(c.driver, made->ptx, options, owner, made->first);
   c.lock.lock();
   if (bad) return bad;

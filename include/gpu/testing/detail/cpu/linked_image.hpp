@@ -21,7 +21,7 @@ using linked_unit = std::pair<std::string, std::string>;
 
 namespace detail {
 
-/// In the header's bytes that ELF leaves open: no other program's image has it.
+/// A mark in bytes of the header that ELF leaves unused, which images of other programs lack.
 inline constexpr char linked_image_mark[] = "CPULINK";
 inline constexpr std::size_t elf_header_size = 64, section_header_size = 64;
 
@@ -44,9 +44,9 @@ inline bool is_linked_image(const void* image) {
          std::memcmp(bytes + 8, detail::linked_image_mark, 8) == 0;
 }
 
-/// The bytes of an image by its own account.
+/// The size that an image states of itself.
 inline std::size_t size_of_linked_image(const void* image) {
-  return static_cast<std::size_t>(detail::get<std::uint64_t>(static_cast<const char*>(image), 40)) +
+  return detail::get<std::uint64_t>(static_cast<const char*>(image), 40) +
          2 * detail::section_header_size;
 }
 

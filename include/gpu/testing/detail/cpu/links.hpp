@@ -30,7 +30,7 @@ inline void note_link_error(link_state& link, const std::string& line) {
   link.errors += line;
 }
 
-/// Puts the log into the caller's buffer, whole each time.
+/// Writes the whole log to the caller's buffer.
 inline void write_link_errors(link_state& link) {
   for (unsigned i = 0; i < link.options.count; ++i) {
     if (link.options.names[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
@@ -39,7 +39,7 @@ inline void write_link_errors(link_state& link) {
   link.options.write_log(true, link.errors);
 }
 
-/// Finds the PTX in what was handed over, which ends after `size` bytes.
+/// Finds the PTX in an input of `size` bytes.
 inline ptx::image_text text_of_input(CUjitInputType type, std::string_view bytes) {
   if (type == CU_JIT_INPUT_PTX) {
     const std::size_t first = bytes.find_first_not_of(" \t\r\n");

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Entry points: the driver's log. What the CPU driver finds wrong goes there, as well as to the
-/// program's `report`.
+/// Entry points: the driver's log. Mistakes that the CPU driver finds go there and to the program's
+/// `report`.
 
 #include <gpu/testing/detail/cpu/driver_state.hpp>
 

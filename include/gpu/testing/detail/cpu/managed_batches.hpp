@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Entry points: many ranges of managed memory in one call. What is discarded is written over, in
-/// the order of the stream: contents that no one promised are not to be relied on.
+/// Entry points: many ranges of managed memory in one call. Discarded memory is overwritten in the
+/// order of the stream, which reveals programs that rely on its contents.
 
 #include <gpu/testing/detail/cpu/copy_batches.hpp>
 #include <gpu/testing/detail/cpu/fills.hpp>

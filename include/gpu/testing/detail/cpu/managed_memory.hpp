@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Entry points: hints about managed memory. It always is where it is needed here, so hints are
-/// checked and remembered, and change nothing else.
+/// Entry points: hints about managed memory. Here managed memory is always where it is needed, so
+/// hints are checked and stored, and have no other effect.
 
 #include <gpu/testing/detail/cpu/driver_state.hpp>
 #include <gpu/testing/detail/cpu/memory_places.hpp>
@@ -35,12 +35,9 @@ inline CUresult find_managed(call& c, CUdeviceptr pointer, std::size_t bytes,
 /// The number of a location from before there were types of them.
 inline int id_of(const CUmemLocation& location) {
   switch (location.type) {
-    case CU_MEM_LOCATION_TYPE_DEVICE:
-      return location.id;
-    case CU_MEM_LOCATION_TYPE_HOST:
-      return CU_DEVICE_CPU;
-    default:
-      return CU_DEVICE_INVALID;
+    case CU_MEM_LOCATION_TYPE_DEVICE: return location.id;
+    case CU_MEM_LOCATION_TYPE_HOST: return CU_DEVICE_CPU;
+    default: return CU_DEVICE_INVALID;
   }
 }
 
@@ -67,7 +64,7 @@ inline managed_hints& split_at(std::map<std::uint64_t, managed_hints>& hints,
   return hints.try_emplace(offset, before).first->second;
 }
 
-/// Does `change` to the hints of all pages that the range touches.
+/// Applies `change` to the hints of all pages that the range touches.
 template <class Change>
 void change_hints(memory_block& block, const page_range& pages, Change change) {
   split_at(block.hints, pages.end);
@@ -125,8 +122,7 @@ inline CUresult mem_advise(call& c, CUdeviceptr pointer, std::size_t bytes, CUme
       change_hints(*block, pages,
                    [&](managed_hints& hints) { hints.accessed_by.erase(id_of(location)); });
       return CUDA_SUCCESS;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
@@ -222,8 +218,7 @@ inline CUresult mem_range_get_attribute(call& c, void* data, std::size_t size,
       std::memcpy(data, list.data(), size);
       return CUDA_SUCCESS;
     }
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
 }
 

@@ -17,14 +17,13 @@
 namespace gpu::inline v0::testing::cpu {
 
 inline void* host_pointer(std::uint64_t address) noexcept {
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+  return reinterpret_cast<void*>(address);
 }
 inline std::uint64_t address_of(const void* host) noexcept {
-  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(host));
+  return reinterpret_cast<std::uintptr_t>(host);
 }
 
-/// Does all work of a device that may be waiting, so that memory whose release is queued comes
-/// back.
+/// Runs all pending work of a device, so that memory whose release is queued becomes free.
 inline void reclaim(call& c, device_state& device) {
   c.finish(device);
   trim_all_pools(c.driver, device);
@@ -74,8 +73,8 @@ inline CUresult allocate(call& c, const context_ptr& context, std::uint64_t byte
   return CUDA_SUCCESS;
 }
 
-/// Makes host memory that devices see at the same address: all of them, or those that may touch
-/// what `owner` owns.
+/// Makes host memory that devices see at the same address: all of them, or those that may access
+/// memory of `owner`.
 inline void* place_host_block(call& c, memory_block block, machine::memory_kind kind,
                               std::uint64_t owner = 0) {
   constexpr std::uint64_t page = 4096;
@@ -182,7 +181,7 @@ inline CUresult mem_get_info(call& c, std::size_t* free, std::size_t* total) {
   context_ptr context;
   if (const CUresult bad = c.current(context)) return bad;
   const device_state& device = *context->device;
-  if (free != nullptr) *free = static_cast<std::size_t>(device.memory - device.used);
+  if (free != nullptr) *free = device.memory - device.used;
   if (total != nullptr) *total = static_cast<std::size_t>(device.memory);
   return CUDA_SUCCESS;
 }

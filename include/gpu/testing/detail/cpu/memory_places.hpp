@@ -12,15 +12,11 @@ namespace gpu::inline v0::testing::cpu {
 inline bool exists(call& c, const CUmemLocation& location) {
   device_state* device = nullptr;
   switch (location.type) {
-    case CU_MEM_LOCATION_TYPE_DEVICE:
-      return c.find_device(location.id, device) == CUDA_SUCCESS;
+    case CU_MEM_LOCATION_TYPE_DEVICE: return c.find_device(location.id, device) == CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
-      return true;
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-      return location.id == 0;
-    default:
-      return false;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT: return true;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA: return location.id == 0;
+    default: return false;
   }
 }
 

@@ -19,7 +19,7 @@ namespace gpu::inline v0::testing::cpu {
 /// it was unregistered; they may use the log themselves.
 class message_log {
  public:
-  /// Bytes that are kept; the oldest messages make room for new ones.
+  /// The number of bytes that are kept; the oldest messages are dropped for new ones.
   static constexpr std::size_t capacity = 25600;
 
   void add(CUlogLevel level, std::string_view message) {
@@ -32,7 +32,8 @@ class message_log {
       ++first_;
     }
     std::string copy(message);
-    for (const listener& each : std::vector<listener>(listeners_)) {
+    const std::vector<listener> now = listeners_;  // one may remove itself
+    for (const listener& each : now) {
       if (!is_listening(each.handle)) continue;
       each.function(each.data, level, copy.data(), copy.size());
     }
@@ -43,7 +44,7 @@ class message_log {
     listeners_.push_back({function, data, handle});
     return handle;
   }
-  /// Removes a callback; false if there is no such callback.
+  /// Removes a callback. Returns false if it does not exist.
   bool stop_listening(CUlogsCallbackHandle handle) {
     const std::lock_guard guard(mutex_);
     return std::erase_if(listeners_, [&](const listener& l) { return l.handle == handle; }) != 0;
@@ -61,8 +62,8 @@ class message_log {
     return first_ + static_cast<CUlogIterator>(messages_.size());
   }
 
-  /// The messages from `from` on, or all: the latest of them that fit in `room` bytes, below a line
-  /// that tells of what is left out. Empty where not even the latest fits. Moves `from` to the end.
+  /// Returns the messages from `from` on, or all: the latest that fit in `room` bytes, after a line
+  /// that says how many are left out. Empty if not even the latest fits. Moves `from` to the end.
   std::string text(CUlogIterator* from, std::size_t room) const {
     static constexpr std::string_view cut = "[older messages are omitted]\n";
     const std::lock_guard guard(mutex_);

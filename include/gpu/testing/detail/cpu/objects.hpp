@@ -57,7 +57,7 @@ struct pool_state {
   shared_file_ptr file;                     // that its memory lies in; null: not to be shared
   std::uint64_t next_offset = 0;            // in the file; no part is used twice
   bool exported = false;                    // so its allocations can be, too
-  bool imported = false;                    // hands nothing out itself
+  bool imported = false;                    // allocates nothing itself
   std::map<std::uint64_t, std::uint64_t> opened;  // allocations of the exporter: offset, address
   std::string place;
 };
@@ -116,7 +116,7 @@ struct stream_state : work_queue {
   bool is_default = false;
   std::map<int, CUstreamAttrValue> attributes;  // those that were set
   capture_ptr capture;                          // null: not being captured
-  std::vector<node_dependency> capture_after;   // what the next captured node depends on
+  std::vector<node_dependency> capture_after;   // dependencies of the next captured node
   std::vector<CUgraphNode> capture_handles;     // the same, as the program was given them
   std::vector<CUgraphEdgeData> capture_edges;
   std::string place;
@@ -130,7 +130,7 @@ struct event_state {
   unsigned flags = 0;
   operation_ptr recorded;                       // null: never recorded
   capture_ptr capture;                          // in which it was recorded last; null: in none
-  std::vector<node_dependency> captured_after;  // what it marks there
+  std::vector<node_dependency> captured_after;  // the nodes that it marks there
   std::shared_ptr<shared_marks> shared;         // of an event for several processes
   std::uint64_t own_mark = 0;                   // among these, of `recorded`
   std::string place;
@@ -167,7 +167,7 @@ struct memory_block {
   pool_ptr pool;
   std::uint64_t offset = 0;               // in the file of its pool
   shared_file_ptr file;                   // of memory that was exported, or is imported
-  unsigned opened = 0;                    // how often it was imported
+  unsigned opened = 0;                    // the number of imports
   std::weak_ptr<graph_allocation> graph;  // of memory that a graph allocates
   std::uint64_t owner = 0;                // of such memory, in the address space
   std::set<int> peers;                    // other devices that reach such memory
@@ -176,13 +176,13 @@ struct memory_block {
   bool seen_by_device = false;            // the program asked for its device address
   bool sync_memops = false;
   std::uint64_t id = 0;
-  /// Of managed memory: what holds from an offset to the next one.
+  /// Hints for pages of managed memory, each from its offset to the next one.
   std::map<std::uint64_t, managed_hints> hints;
   std::string place;
 
   std::uint64_t end() const noexcept { return base + (size == 0 ? 1 : size); }
   bool on_host() const noexcept { return from == origin::pinned || from == origin::registered; }
-  /// Returns whether it is a graph's, and may be touched from a device.
+  /// Returns whether the memory is a graph's and a device may access it.
   bool of_graph_for(int ordinal) const {
     return from == origin::graph && (device == ordinal || peers.count(ordinal) != 0);
   }
@@ -198,7 +198,7 @@ using code_ptr = std::shared_ptr<loaded_code>;
 
 /// The settings of a kernel, for each device or context.
 struct kernel_settings {
-  int max_dynamic_shared = 48 * 1024;  // less what is static; see function_limits
+  int max_dynamic_shared = 48 * 1024;  // minus static shared memory; see function_limits
   bool max_dynamic_shared_set = false;
   int carveout = -1;
   int nonportable_cluster = 0;
@@ -248,7 +248,7 @@ struct library_state {
   std::string ptx;
   /// The error of loading the code, which is known when the code is first needed.
   CUresult refused = CUDA_SUCCESS;
-  /// Made when the library was loaded; its variables go to the first context that wants them.
+  /// Made when the library was loaded; the first context that uses the library gets its variables.
   code_ptr first;
   bool first_given = false;
   std::map<const context_state*, module_ptr> modules;
@@ -268,7 +268,7 @@ struct link_state {
   ptx::linker symbols;
   std::vector<std::pair<std::string, std::string>> units;  // name and text
   std::string errors;
-  bool spoilt = false;  // by symbols that do not go together
+  bool spoilt = false;  // by symbols that contradict each other
   CUresult refused = CUDA_SUCCESS;
   std::string image;  // once it is done
   bool done = false;

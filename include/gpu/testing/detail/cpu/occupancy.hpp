@@ -40,7 +40,8 @@ inline int resident_blocks(const machine::executable& kernel, int block_size,
                   registers_per_multiprocessor / parts / warp_registers * parts / warps);
 }
 
-/// The same, and none where the function may not have so much shared memory as things stand.
+/// Returns the same number, but 0 if the function may not have so much shared memory with its
+/// present attributes.
 inline int resident_now(const function_state& function, int block_size,
                         std::size_t dynamic_shared) {
   const int limit = dynamic_shared_limit(*function.kernel, *function.settings);
@@ -84,7 +85,7 @@ inline CUresult occupancy_max_potential_block_size_with_flags(
   if (block_size_limit != 0) limit = std::min(limit, block_size_limit);
   int best_size = 0;
   int best_blocks = 0;
-  c.lock.unlock();  // the callback is the program's, and may take its time
+  c.lock.unlock();  // the callback is the program's, and may take long
   for (int size = limit; size > 0; size = (size - 1) / 32 * 32) {
     const std::size_t shared = shared_of_size != nullptr ? shared_of_size(size) : dynamic_shared;
     const int blocks = resident_now(*function, size, shared);

@@ -21,7 +21,7 @@ struct pointer_facts {
   memory_block* block = nullptr;           // null for a mapping and for a module's variable
   const mapping_state* mapping = nullptr;  // of virtual memory
   CUcontext context = nullptr;
-  int device = -2;  // what the driver says where no device is meant
+  int device = -2;  // the driver's value if no device is involved
 };
 
 inline std::optional<pointer_facts> facts_of(call& c, CUdeviceptr pointer) {
@@ -88,10 +88,8 @@ inline CUresult give_pointer_attribute(call& c, void* data, CUpointer_attribute 
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
       return give(static_cast<unsigned long long>(facts.info.id));
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-      return give(static_cast<unsigned>(managed));
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      return give(facts.device);
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: return give(static_cast<unsigned>(managed));
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return give(facts.device);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
       if (facts.mapping != nullptr)
         return give(CUdeviceptr{c.driver.virtual_memory.find_reservation(pointer)->base});
@@ -103,10 +101,8 @@ inline CUresult give_pointer_attribute(call& c, void* data, CUpointer_attribute 
         return give(
             static_cast<std::size_t>(c.driver.virtual_memory.find_reservation(pointer)->size));
       return give(static_cast<std::size_t>(facts.info.size));
-    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
-      return give(static_cast<std::size_t>(facts.info.size));
-    case CU_POINTER_ATTRIBUTE_MAPPED:
-      return give(1u);
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: return give(static_cast<std::size_t>(facts.info.size));
+    case CU_POINTER_ATTRIBUTE_MAPPED: return give(1u);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
       return give(static_cast<unsigned long long>(
           facts.mapping != nullptr ? facts.mapping->memory->properties.requestedHandleTypes : 0));
@@ -114,11 +110,10 @@ inline CUresult give_pointer_attribute(call& c, void* data, CUpointer_attribute 
       return give(
           static_cast<unsigned>(block != nullptr && block->from == memory_block::origin::device));
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
-      return give(0u);
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: return give(0u);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: {
       if (managed || host) return CUDA_ERROR_INVALID_VALUE;
-      // A device says this of memory that the current context has no access to as well.
+      // Devices return this also for memory that the current context cannot access.
       if (facts.mapping == nullptr) return give(CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
       context_ptr context;
       if (const CUresult bad = c.current(context)) return bad;
@@ -127,7 +122,7 @@ inline CUresult give_pointer_attribute(call& c, void* data, CUpointer_attribute 
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       return give(pool ? block->pool->handle : CUmemoryPool{});
     default:
-      return CUDA_ERROR_INVALID_VALUE;  // P2P tokens among them, which drivers gave up
+      return CUDA_ERROR_INVALID_VALUE;  // P2P tokens among them, which drivers no longer support
   }
 }
 
@@ -145,12 +140,9 @@ inline void give_unknown_attribute(void* data, CUpointer_attribute attribute) {
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-      return give(std::uint64_t{0});
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      return give(-2);
-    default:
-      return give(0u);
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: return give(std::uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return give(-2);
+    default: return give(0u);
   }
 }
 

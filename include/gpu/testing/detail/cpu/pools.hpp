@@ -71,7 +71,7 @@ inline place_pools& pools_of(driver_state& driver, const device_state& device) {
                   CU_MEM_ALLOCATION_TYPE_PINNED);
 }
 
-/// Returns whether a pool may be of memory of a type at a place, which has to exist.
+/// Returns whether a pool can have memory of this type at a location, which must exist.
 inline bool can_be_pool(call& c, const CUmemLocation& location, CUmemAllocationType type) {
   if (type == CU_MEM_ALLOCATION_TYPE_MANAGED && location.type == CU_MEM_LOCATION_TYPE_NONE)
     return true;
@@ -79,8 +79,8 @@ inline bool can_be_pool(call& c, const CUmemLocation& location, CUmemAllocationT
          location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT && exists(c, location);
 }
 
-/// Host memory of a pool. Managed memory is every device's; other is the host's, and of the devices
-/// that were given access.
+/// Makes host memory of a pool. All devices can access managed memory; other memory is accessible
+/// to the host and to devices that were given access.
 inline std::optional<std::uint64_t> place_host_pool_block(call& c, memory_block block,
                                                           const pool_state& pool) {
   const bool managed = pool.type == CU_MEM_ALLOCATION_TYPE_MANAGED;
@@ -188,7 +188,7 @@ inline CUresult mem_free_async(call& c, CUdeviceptr pointer, CUstream handle) {
       found->second.from == memory_block::origin::imported || found->second.free_enqueued)
     return bad ? bad : CUDA_ERROR_INVALID_VALUE;
   auto what = std::make_shared<operation>();
-  what->work = [&driver = c.driver, pointer] {  // also when the context has a fault
+  what->work = [&driver = c.driver, pointer] {  // also if the context has a fault
     const std::lock_guard guard(driver.mutex);
     free_block(driver, pointer);
   };
@@ -222,7 +222,7 @@ inline CUresult mem_pool_create(call& c, CUmemoryPool* pool, const CUmemPoolProp
     file = shared_file::create(header);
     if (!file) return CUDA_ERROR_OPERATING_SYSTEM;
   } else if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
-    return CUDA_ERROR_NOT_SUPPORTED;  // there is no fabric
+    return CUDA_ERROR_NOT_SUPPORTED;  // the CPU driver has no fabric
   }
   std::string place = c.driver.place();
   const pool_ptr made = make_pool(c.driver, properties->location, properties->allocType);
@@ -256,24 +256,15 @@ inline CUresult mem_pool_get_attribute(call& c, CUmemoryPool handle, CUmemPool_a
     return CUDA_SUCCESS;
   };
   switch (attribute) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
-      return give(pool->reuse[0]);
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-      return give(pool->reuse[1]);
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-      return give(pool->reuse[2]);
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
-      return give(static_cast<cuuint64_t>(pool->release_threshold));
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
-      return give(static_cast<cuuint64_t>(pool->reserved));
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-      return give(static_cast<cuuint64_t>(pool->reserved_high));
-    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
-      return give(static_cast<cuuint64_t>(pool->used));
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-      return give(static_cast<cuuint64_t>(pool->used_high));
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: return give(pool->reuse[0]);
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: return give(pool->reuse[1]);
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: return give(pool->reuse[2]);
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: return give(pool->release_threshold);
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: return give(pool->reserved);
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: return give(pool->reserved_high);
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: return give(pool->used);
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: return give(pool->used_high);
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
@@ -286,7 +277,7 @@ inline CUresult mem_pool_set_attribute(call& c, CUmemoryPool handle, CUmemPool_a
     std::memcpy(&flag, value, sizeof flag);
     return CUDA_SUCCESS;
   };
-  // The high-water marks can only be set back, with zero.
+  // The high-water marks can only be set to zero.
   const auto reset = [&](std::uint64_t& high, std::uint64_t now) {
     cuuint64_t wanted = 0;
     std::memcpy(&wanted, value, sizeof wanted);
@@ -295,24 +286,18 @@ inline CUresult mem_pool_set_attribute(call& c, CUmemoryPool handle, CUmemPool_a
     return CUDA_SUCCESS;
   };
   switch (attribute) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
-      return take_flag(pool->reuse[0]);
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-      return take_flag(pool->reuse[1]);
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-      return take_flag(pool->reuse[2]);
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: return take_flag(pool->reuse[0]);
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: return take_flag(pool->reuse[1]);
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: return take_flag(pool->reuse[2]);
     case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: {
       cuuint64_t wanted = 0;
       std::memcpy(&wanted, value, sizeof wanted);
       pool->release_threshold = wanted;
       return CUDA_SUCCESS;
     }
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-      return reset(pool->reserved_high, pool->reserved);
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-      return reset(pool->used_high, pool->used);
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: return reset(pool->reserved_high, pool->reserved);
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: return reset(pool->used_high, pool->used);
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
 }
 

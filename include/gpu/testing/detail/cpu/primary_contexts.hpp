@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Entry points: each device's primary context, which everybody in the process shares.
+/// Entry points: each device's primary context, which all code in the process shares.
 
 #include <gpu/testing/detail/cpu/context_life.hpp>
 #include <gpu/testing/detail/cpu/contexts.hpp>
@@ -31,7 +31,7 @@ inline CUresult device_primary_ctx_release(call& c, CUdevice ordinal) {
   return CUDA_SUCCESS;
 }
 
-/// Those who retained the context still have to release it; the next one to retain it revives it.
+/// Every retain still has to be matched by a release; the next retain revives the context.
 inline CUresult device_primary_ctx_reset(call& c, CUdevice ordinal) {
   device_state* device = nullptr;
   if (const CUresult bad = c.find_device(ordinal, device)) return bad;

@@ -1,13 +1,13 @@
 #pragma once
 /// \file
-/// Takes back what a call has done by halves.
+/// Undoes a call that was only partly done.
 
 #include <gpu/testing/detail/machine/host_limits.hpp>
 
 namespace gpu::inline v0::testing::cpu {
 
-/// Calls `undo` at the end of a scope, unless `keep` was called: so that a call that ends early,
-/// by a refusal or for want of host memory, leaves nothing behind.
+/// Calls `undo` at the end of a scope, unless `keep` was called, so that a call that ends early,
+/// with an error or for lack of host memory, has no effect.
 template <class Undo> class [[nodiscard]] rollback {
  public:
   explicit rollback(Undo undo) : undo_{undo} {}

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// The order in which queued work is done: queues, what waits for what, and who does it when.
+/// The scheduler of queued work: queues, dependencies, and the threads that run the work.
 
 #include <gpu/testing/detail/machine/host_limits.hpp>
 
@@ -35,27 +35,29 @@ struct kernel_launch;
 struct operation {
   enum class progress : std::uint8_t { waiting, running, done };
 
-  std::function<void()> work;  // done without the lock; empty: only its place in the order matters
-  /// Tried, with the lock, once all before it is done and again until it says true: `work` comes
-  /// then. Empty: at once.
+  std::function<void()>
+      work;  // run without the lock; empty: only its position in the order matters
+  /// Called with the lock once all work before it is done, and again until it returns true; then
+  /// `work` runs. If empty, `work` runs at once.
   std::function<bool()> proceed;
-  std::function<void()> give_up;  // done without the lock where nothing makes `proceed` say true
-  std::shared_ptr<work_queue> queue;              // until it is done
+  std::function<void()> give_up;      // run without the lock if nothing makes `proceed` return true
+  std::shared_ptr<work_queue> queue;  // until it is done
   std::vector<std::shared_ptr<operation>> after;  // of other queues, until it is done
   std::vector<host_range> reads;                  // host memory
   bool reads_any_host_memory = false;             // a host function, say
   bool reads_mapped_host_memory = false;          // a kernel
-  /// The kind of a graph's node that stands for it (a CUgraphNodeType); -1: a capture refuses it.
+  /// The type of the graph node for this work (a CUgraphNodeType); -1: a capture refuses it.
   int node_type = -1;
-  std::shared_ptr<kernel_launch> kernel;    // of a kernel
-  std::shared_ptr<std::atomic<int>> fault;  // of its context, for work that the host cannot do
-  bool wanted = false;                      // somebody waits for it
-  bool listed = false;                      // in a list of what is to be wanted
+  std::shared_ptr<kernel_launch> kernel;  // of a kernel
+  std::shared_ptr<std::atomic<int>>
+      fault;            // of its context, for work for which the host lacks memory
+  bool wanted = false;  // a thread waits for it
+  bool listed = false;  // in the list of operations to mark as wanted
   operation* next_listed = nullptr;
   progress state = progress::waiting;
   std::chrono::steady_clock::time_point finished{};
 
-  /// Lets no one wait for it if it did not get into a queue.
+  /// Marks an operation that was not queued as done, so that no thread waits for it.
   void drop() noexcept {
     if (!queue) state = progress::done;
   }
@@ -74,8 +76,8 @@ struct work_queue {
   operation_ptr last() const { return pending.empty() ? nullptr : pending.back(); }
 };
 
-/// Does the work of all queues of one driver.
-/// Threads: every member is called with the driver's lock held, which is given up while work runs.
+/// Runs the work of all queues of one driver. Threads: every member is called with the driver's
+/// lock held, which is given up while work runs.
 class scheduler {
  public:
   /// `patience`: how long a call waits for work that does not proceed while nothing else is done.
@@ -106,13 +108,13 @@ class scheduler {
       return true;
     }
     advance(what, lock);
-    // Work that was held up may have waited for what was done now.
+    // Work that could not proceed may have waited for the work that is done now.
     while (some_may_wait_ && do_any(lock)) {
     }
     return true;
   }
 
-  /// Does what can be done now of the work and of what comes before it.
+  /// Runs as much as possible now of the work and of the work before it.
   void advance(const operation_ptr& what, driver_lock& lock) {
     if (threads_) return want(what);
     while (what->state != operation::progress::done) {
@@ -122,12 +124,12 @@ class scheduler {
     }
   }
 
-  /// Returns when nothing is being done; what has not begun waits until the lock is given up.
+  /// Returns when no work is running. Work that has not begun waits until the lock is released.
   void rest(driver_lock& lock) {
     changed_.wait(lock, [this] { return running_ == 0; });
   }
 
-  /// Returns when the work is done; null is nothing to wait for.
+  /// Returns when the work is done, at once for null.
   void finish(const operation_ptr& what, driver_lock& lock) {
     if (!what) return;
     if (threads_) want(what);
@@ -137,7 +139,7 @@ class scheduler {
       if (!next.held_up) {
         take(next, lock);
       } else if (threads_ || !do_any(lock)) {
-        if (threads_) want_everything();  // any of it may be what it waits for
+        if (threads_) want_everything();  // it may wait for any of it
         since = std::max(since, last_done_);
         if (running_ == 0 && std::chrono::steady_clock::now() - since >= patience_) {
           give_up(*next.held_up, lock);
@@ -148,13 +150,13 @@ class scheduler {
     }
   }
 
-  /// Returns whether the work is done. If not, one step is made towards it, so that a program that
-  /// asks again and again gets there.
+  /// Returns whether the work is done. If not, it takes one step toward it, so that a program that
+  /// polls makes progress.
   bool poll(const operation_ptr& what, driver_lock& lock) {
     if (!what || what->state == operation::progress::done) return true;
     if (threads_) {
       want(what);
-      if (step_towards(what).held_up) want_everything();  // any of it may be what it waits for
+      if (step_towards(what).held_up) want_everything();  // it may wait for any of it
     } else if (const step next = step_towards(what); next.work) {
       execute(next.work, lock);
     } else if (next.held_up) {
@@ -163,7 +165,7 @@ class scheduler {
     return false;
   }
 
-  /// No more work will come to this queue; what it holds is still done.
+  /// Closes a queue to new work; the work in it is still done.
   void close(work_queue& queue) {
     queue.closed = true;
     changed_.notify_all();
@@ -187,7 +189,7 @@ class scheduler {
     std::shared_ptr<bool> ended;  // belongs to the driver's lock
   };
 
-  /// The next step towards some work: other work that can be done now, or that waits only for
+  /// Returns the next step toward some work: other work that can run now, or that waits only for
   /// `proceed`. Empty if another thread is doing it.
   struct step {
     operation_ptr work;
@@ -220,7 +222,7 @@ class scheduler {
     }
   }
 
-  /// Does a step that is not held up, or waits for the thread that does.
+  /// Runs a step that can proceed, or waits for the thread that runs it.
   void take(const step& next, driver_lock& lock) {
     if (next.work && !threads_) {
       execute(next.work, lock);
@@ -229,7 +231,7 @@ class scheduler {
     }
   }
 
-  /// Does one piece of work of any queue; false if there is none that can be done.
+  /// Runs one piece of work of any queue. Returns false if none can run.
   bool do_any(driver_lock& lock) {
     for (const auto& each : queues_) {
       const std::shared_ptr<work_queue> queue = each.lock();
@@ -259,7 +261,7 @@ class scheduler {
     ++running_;
     lock.unlock();
     const bool done = !work || machine::within_memory(work);
-    work = nullptr;  // what it kept alive may go, and may take its time
+    work = nullptr;  // destroys what the work kept alive, which may take long
     lock.lock();
     int none = 0;
     if (!done && what->fault)
@@ -273,7 +275,7 @@ class scheduler {
     changed_.notify_all();
   }
 
-  /// Marks the work and all that it waits for. Takes no memory: it could not be half done.
+  /// Marks the work and everything that it waits for. Allocates nothing, so it cannot fail halfway.
   void want(const operation_ptr& what) {
     operation* open = nullptr;
     const auto list = [&open](operation& each) {
@@ -308,7 +310,7 @@ class scheduler {
   bool start_thread(const std::shared_ptr<work_queue>& queue) {
     for (std::size_t i = 0; i < workers_.size();) {
       if (*workers_[i].ended) {
-        workers_[i].thread.join();  // it has given up the lock for good
+        workers_[i].thread.join();  // it has released the lock and will not take it again
         workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
         ++i;

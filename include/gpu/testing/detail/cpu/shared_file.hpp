@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Memory of CPU drivers that several processes can have: a nameless file, which is handed over by
-/// its descriptor, and says in its first page what it holds.
+/// Memory that CPU drivers of several processes share: a file without a name, passed on as a
+/// descriptor, whose first page describes its contents.
 
 #include <gpu/system/file_size_signal.hpp>
 #include <gpu/testing/detail/cpu/handles.hpp>
@@ -30,11 +30,12 @@ struct shared_header {
   char format[16] = "gpu-cpu-driver1";
   shared_content content{};
   std::int32_t device = 0;
-  std::uint64_t number = 0;  // tells apart what this process and others made
+  std::uint64_t number = 0;  // distinguishes files of this process and of others
   std::uint64_t bytes = 0;   // of physical memory
 };
 
-/// By what another process of the machine finds a shared file, without being handed a descriptor.
+/// The name by which another process of the machine finds a shared file without receiving a
+/// descriptor.
 struct shared_name {
   char format[16] = "gpu-shared-file";
   std::int32_t process = 0;
@@ -45,7 +46,7 @@ struct shared_name {
 /// Owns an open file that other processes may have open too.
 class shared_file {
  public:
-  static constexpr std::uint64_t page = 4096;  // the header's; memory comes behind it
+  static constexpr std::uint64_t page = 4096;  // the header's; memory follows it
 
   /// Creates a file; null if the system has no more.
   static std::shared_ptr<shared_file> create(const shared_header& header) {
@@ -101,15 +102,15 @@ class shared_file {
     const std::uint64_t size = static_cast<std::uint64_t>(info.st_size) - page;
     return offset < size && bytes <= size - offset;
   }
-  /// Makes room for `bytes` of memory, which cost nothing until they are touched.
+  /// Makes room for `bytes` of memory, which costs nothing until it is accessed.
   bool grow(std::uint64_t bytes) noexcept {
     const gpu::detail::file_size_signal_blocked blocked;
     return ::ftruncate(descriptor_, static_cast<::off_t>(page + bytes)) == 0;
   }
   std::shared_ptr<machine::storage> map(std::uint64_t offset, std::uint64_t bytes) const {
-    return machine::storage::map_file(descriptor_, page + offset, static_cast<std::size_t>(bytes));
+    return machine::storage::map_file(descriptor_, page + offset, bytes);
   }
-  /// Gives memory back to the system that no one uses any more.
+  /// Returns memory to the system that is not used any more.
   void discard(std::uint64_t offset, std::uint64_t bytes) const noexcept {
     static_cast<void>(::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                   static_cast<::off_t>(page + offset),

@@ -24,7 +24,7 @@ class shared_marks {
     header.bytes = shared_file::page;
     return open(shared_file::create(header));
   }
-  /// Of an event of another process; null for a file of something else.
+  /// Opens the state of an event of another process; null for a file of another kind.
   static std::shared_ptr<shared_marks> open(shared_file_ptr file) {
     if (!file || file->header().content != shared_content::event) return nullptr;
     auto memory = file->map(0, shared_file::page);
@@ -44,7 +44,7 @@ class shared_marks {
   std::uint64_t latest() const noexcept {
     return __atomic_load_n(latest_place(), __ATOMIC_ACQUIRE);
   }
-  /// Says that a record has happened, and with it the earlier ones.
+  /// Marks a record as completed, and the earlier ones too.
   void reach(std::uint64_t mark) noexcept {
     std::uint64_t reached = __atomic_load_n(reached_place(), __ATOMIC_ACQUIRE);
     while (reached < mark && !__atomic_compare_exchange_n(reached_place(), &reached, mark, false,

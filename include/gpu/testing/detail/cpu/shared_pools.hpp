@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Entry points: pools of other processes, and what those allocated.
+/// Entry points: pools of other processes, and their allocations.
 
 #include <gpu/testing/detail/cpu/pools.hpp>
 
@@ -67,7 +67,7 @@ inline CUresult mem_pool_export_pointer(call& c, CUmemPoolPtrExportData* data,
   return CUDA_SUCCESS;
 }
 
-/// An allocation that is here already is found again.
+/// An allocation that was imported already is reused.
 inline CUresult mem_pool_import_pointer(call& c, CUdeviceptr* pointer, CUmemoryPool pool_handle,
                                         CUmemPoolPtrExportData* data) {
   pool_ptr pool;

@@ -14,7 +14,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// Returns whether a stream can be given this value of an attribute.
+/// Returns whether this value of an attribute can be set for a stream.
 inline bool fits(CUstreamAttrID which, const CUstreamAttrValue& value) {
   switch (which) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: {
@@ -28,16 +28,14 @@ inline bool fits(CUstreamAttrID which, const CUstreamAttrValue& value) {
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
       return value.syncPolicy >= CU_SYNC_POLICY_AUTO &&
              value.syncPolicy <= CU_SYNC_POLICY_BLOCKING_SYNC;
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-      return true;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY: return true;
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
       return value.memSyncDomainMap.default_ < memory_sync_domains &&
              value.memSyncDomainMap.remote < memory_sync_domains;
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
       return value.memSyncDomain == CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT ||
              value.memSyncDomain == CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE;
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -67,7 +65,7 @@ inline CUresult stream_get_attribute(call& c, CUstream handle, CUstreamAttrID wh
   if (found != stream->attributes.end()) {
     *value = found->second;
   } else if (which == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) {
-    constexpr int unset = -1;  // as a device says it
+    constexpr int unset = -1;  // as devices report it
     std::memcpy(&value->syncPolicy, &unset, sizeof unset);
   } else if (which == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) {
     value->memSyncDomainMap.remote = 1;

@@ -28,33 +28,30 @@ struct memory_operation {
   bool waits() const noexcept {
     return type == CU_STREAM_MEM_OP_WAIT_VALUE_32 || type == CU_STREAM_MEM_OP_WAIT_VALUE_64;
   }
-  /// Returns whether a wait for the value is over where the word is `word`.
+  /// Returns whether a wait for the value ends if the word is `word`.
   bool satisfied_by(std::uint64_t word) const noexcept {
     const std::uint64_t mask = bytes == 4 ? 0xffff'ffff : ~std::uint64_t{0};
     switch (condition) {
       case CU_STREAM_WAIT_VALUE_GEQ:  // the difference, with its sign
         return (((word - value) & mask) >> (8 * bytes - 1)) == 0;
-      case CU_STREAM_WAIT_VALUE_EQ:
-        return word == value;
-      case CU_STREAM_WAIT_VALUE_AND:
-        return (word & value) != 0;
-      default:
-        return (~(word | value) & mask) != 0;
+      case CU_STREAM_WAIT_VALUE_EQ: return word == value;
+      case CU_STREAM_WAIT_VALUE_AND: return (word & value) != 0;
+      default: return (~(word | value) & mask) != 0;
     }
   }
 };
 
-/// Operations under way, in order.
+/// Operations in progress, in order.
 struct memory_operations {
   driver_state& driver;
   context_ptr context;
   std::vector<memory_operation> all;
   std::size_t next = 0;
-  std::uint64_t word = 0;  // what a wait found last
+  std::uint64_t word = 0;  // the value that a wait read last
   machine::fault_kind fault = machine::fault_kind::none;
 
-  /// Does what can be done now; true when that was all. The word may be the host's, who writes it
-  /// at the same time.
+  /// Runs as many operations as possible now; returns true when all are done. The host may write
+  /// the word at the same time.
   bool proceed() {
     for (; next < all.size(); ++next) {
       if (context->fault.load() != 0) return true;
@@ -87,13 +84,13 @@ struct memory_operations {
     static constexpr const char* conditions[] = {"at least", "equal to", "a value with bits of",
                                                  "a value without all bits other than"};
     set_fault(*context, CUDA_ERROR_LAUNCH_TIMEOUT);
-    driver.report("a wait for a value timed out: a stream waits for the " +
-                  std::to_string(now.bytes) + " bytes at " +
-                  machine::detail::hexadecimal(now.address) + " to be " +
-                  conditions[now.condition] + " " + std::to_string(now.value) + ", but they are " +
-                  std::to_string(word) + " and did not change for " +
-                  std::to_string(driver.options.value_wait_limit.count()) +
-                  " ms: " + driver.memory.describe(now.address));
+    driver.report_finding("a wait for a value timed out: a stream waits for the " +
+                          std::to_string(now.bytes) + " bytes at " +
+                          machine::detail::hexadecimal(now.address) + " to be " +
+                          conditions[now.condition] + " " + std::to_string(now.value) +
+                          ", but they are " + std::to_string(word) + " and did not change for " +
+                          std::to_string(driver.options.value_wait_limit.count()) +
+                          " ms: " + driver.memory.describe(now.address));
   }
 
  private:
@@ -112,7 +109,7 @@ struct memory_operations {
   }
 };
 
-/// Makes `made` the doing of these operations.
+/// Sets the work of `made` to these operations.
 inline void do_memory_operations(driver_state& driver, const context_ptr& context,
                                  std::vector<memory_operation> all, operation& made) {
   auto state = std::make_shared<memory_operations>(
@@ -143,10 +140,8 @@ inline CUresult read_memory_operation(call& c, const context_state& context,
     case CU_STREAM_MEM_OP_BARRIER:
       return from.memoryBarrier.flags > CU_STREAM_MEMORY_BARRIER_TYPE_GPU ? CUDA_ERROR_INVALID_VALUE
                                                                           : CUDA_SUCCESS;
-    case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-      return CUDA_ERROR_NOT_SUPPORTED;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
+    case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES: return CUDA_ERROR_NOT_SUPPORTED;
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
   const bool wide = from.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 ||
                     from.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
@@ -176,7 +171,7 @@ inline CUresult read_memory_operations(call& c, const context_state& context, un
   return CUDA_SUCCESS;
 }
 
-/// Operations as a node: each launch does them anew.
+/// Memory operations as a node, which each launch repeats.
 inline node_work memory_operations_node(driver_state& driver, const context_ptr& context,
                                         std::vector<memory_operation> all) {
   node_work node;

@@ -64,8 +64,8 @@ template <> inline constexpr bool always_allowed<&entry::driver_get_version> = t
 template <> inline constexpr bool always_allowed<&entry::get_error_name> = true;
 template <> inline constexpr bool always_allowed<&entry::get_error_string> = true;
 
-/// Calls that a stream capture may forbid: those that wait, change the address space, or set what
-/// holds for a whole context, pool or process.
+/// Calls that a stream capture may forbid: those that wait, change the address space, or change
+/// settings of a context, pool or process.
 template <auto Function> inline constexpr bool unsafe_in_capture = false;
 template <> inline constexpr bool unsafe_in_capture<&entry::graph_exec_destroy> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::graph_instantiate_with_params> = true;
@@ -110,8 +110,8 @@ inline constexpr bool unsafe_in_capture<&entry::mem_pool_import_from_shareable_h
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_export_pointer> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_import_pointer> = true;
 
-/// Does a call on an initialized driver. An enumerator that does not exist is handed on as it is:
-/// the function answers it with the driver's error.
+/// Does a call on an initialized driver. An enumerator that does not exist is passed on as it is;
+/// the function returns the driver's error.
 template <auto Function, class... Arguments>
 __attribute__((no_sanitize("enum"))) CUresult answer_call(driver_state& driver,
                                                           const Arguments&... arguments) {
@@ -152,7 +152,7 @@ template <std::size_t Slot> constexpr driver::entry_points make_table() noexcept
   return table;
 }
 
-/// Data, not code that assigns member by member.
+/// A constant table, rather than code that assigns each member.
 template <std::size_t Slot>
 inline constexpr driver::entry_points table_in_slot = make_table<Slot>();
 

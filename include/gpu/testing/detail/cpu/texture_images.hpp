@@ -102,8 +102,7 @@ inline CUresult read_pitched(const CUDA_RESOURCE_DESC& from, machine::image& mad
   return CUDA_SUCCESS;
 }
 
-/// The arrays of a resource, the finest level first; empty if it has none, or where its handle
-/// stands for nothing.
+/// The arrays of a resource, the finest level first; empty if it has none or its handle is invalid.
 inline std::vector<array_ptr> arrays_of(const call& c, const CUDA_RESOURCE_DESC& from) {
   const unsigned type = number_of(from.resType);
   if (type == CU_RESOURCE_TYPE_ARRAY) {
@@ -185,7 +184,7 @@ inline CUresult read_sampler(const CUDA_TEXTURE_DESC& from, const machine::image
     made.address[i] = static_cast<machine::address_mode>(from.addressMode[i]);
   }
   made.linear = from.filterMode == CU_TR_FILTER_MODE_LINEAR;
-  made.normalised_coordinates = (from.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+  made.normalized_coordinates = (from.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
   made.read_as_integer = (from.flags & CU_TRSF_READ_AS_INTEGER) != 0;
   made.srgb = (from.flags & CU_TRSF_SRGB) != 0;
   made.seamless_cube = seamless;

@@ -80,7 +80,7 @@ inline CUresult tex_object_get_resource_desc(call& c, CUDA_RESOURCE_DESC* resour
   return give_resource(c, c.driver.textures, handle, resource);
 }
 
-/// Leaves the border's colour as it is, which drivers do not give back.
+/// Leaves out the color of the border, which drivers do not return.
 inline CUresult tex_object_get_texture_desc(call& c, CUDA_TEXTURE_DESC* how, CUtexObject handle) {
   const image_object* object = nullptr;
   if (const CUresult bad = find_image_object(c, c.driver.textures, handle, object)) return bad;
@@ -89,7 +89,7 @@ inline CUresult tex_object_get_texture_desc(call& c, CUDA_TEXTURE_DESC* how, CUt
   return CUDA_SUCCESS;
 }
 
-/// Leaves the description of an object that has no view as it is.
+/// Leaves the caller's description unchanged if the object has no view.
 inline CUresult tex_object_get_resource_view_desc(call& c, CUDA_RESOURCE_VIEW_DESC* view,
                                                   CUtexObject handle) {
   const image_object* object = nullptr;

@@ -70,8 +70,8 @@ inline bool span_of(const endpoint& end, const transfer& what, std::uint64_t& by
          !__builtin_add_overflow(bytes, end.address, &planes);
 }
 
-/// How the caller refers to an end: as a host pointer, a device pointer, a unified address, or a
-/// part of an array.
+/// The way in which the caller names an end: as a host pointer, a device pointer, a unified
+/// address, or a part of an array.
 enum class named_as : std::uint8_t { host, device, unified, array };
 
 /// Finds the location of an end, and checks that all of it may be accessed.
@@ -99,23 +99,28 @@ inline CUresult check_end(call& c, endpoint& end, const transfer& what, named_as
 inline void fail_transfer(driver_state& driver, context_state& context, std::uint64_t address,
                           std::uint64_t bytes, machine::fault_kind kind, const char* direction) {
   set_fault(context, CUDA_ERROR_ILLEGAL_ADDRESS);
-  driver.report(std::string(machine::describe(kind)) + " by a queued operation that " + direction +
-                " " + std::to_string(bytes) + " bytes at " + machine::detail::hexadecimal(address) +
-                ": " + driver.memory.describe(address));
+  driver.report_finding(std::string(machine::describe(kind)) + " by a queued operation that " +
+                        direction + " " + std::to_string(bytes) + " bytes at " +
+                        machine::detail::hexadecimal(address) + ": " +
+                        driver.memory.describe(address));
 }
 
 /// Reports a copy to the host of device memory of which no byte was ever written: the kernel that
 /// should write it was not launched, or has not run yet.
-inline void check_written(driver_state& driver, std::uint64_t source, std::uint64_t bytes) {
+inline void check_written(driver_state& driver, context_state& context, std::uint64_t source,
+                          std::uint64_t bytes) {
   machine::memory_view view;
   if (!driver.options.checks.uninitialized_reads) return;
   if (driver.memory.resolve(source, bytes, 0, view) != machine::fault_kind::none) return;
   if (view.shadow == nullptr) return;
   const std::uint8_t* known = view.shadow + (source - view.begin);
-  if (std::memchr(known, 1, static_cast<std::size_t>(bytes)) != nullptr) return;
-  driver.report("a copy to the host reads " + std::to_string(bytes) + " bytes at " +
-                machine::detail::hexadecimal(source) +
-                ", which were never written: " + driver.memory.describe(source));
+  if (std::memchr(known, 1, bytes) != nullptr) return;
+  if (driver.options.checks.uninitialized_reads_are_faults) {
+    set_fault(context, CUDA_ERROR_LAUNCH_FAILED);
+  }
+  driver.report_finding("a copy to the host reads " + std::to_string(bytes) + " bytes at " +
+                        machine::detail::hexadecimal(source) +
+                        ", which were never written: " + driver.memory.describe(source));
 }
 
 /// Moves the bytes. Without the lock.
@@ -142,11 +147,11 @@ inline void perform(driver_state& driver, context_state& context, const transfer
     if (what.to.on_host() && !(host_target = host_end(what.to, to, bytes, "writes"))) return;
     if (what.from.on_host() && !(host_source = host_end(what.from, from, bytes, "reads"))) return;
     if (host_target != nullptr && host_source != nullptr) {
-      std::memmove(host_target, host_source, static_cast<std::size_t>(bytes));
+      std::memmove(host_target, host_source, bytes);
       return;
     }
     if (host_target != nullptr) {
-      check_written(driver, source, bytes);
+      check_written(driver, context, source, bytes);
       const auto kind = memory.read(host_target, source, bytes);
       if (kind != machine::fault_kind::none)
         fail_transfer(driver, context, source, bytes, kind, "reads");
@@ -201,8 +206,8 @@ inline operation_ptr pending_reader(call& c, const memory_block& block, std::uin
   return nullptr;
 }
 
-/// Fills the page-locked memory that a copy will write, so that whoever looks too early sees it.
-/// Work that still has to read what is there is done first.
+/// Fills the page-locked memory that a copy will write, which reveals a read that comes too early.
+/// Work that still has to read the memory runs first.
 inline void poison_destination(call& c, const transfer& what) {
   std::uint64_t bytes = 0;
   (void)span_of(what.to, what, bytes);
@@ -215,11 +220,12 @@ inline void poison_destination(call& c, const transfer& what) {
     c.driver.work.finish(reader, c.lock);
   }
   what.for_each_row([&](std::uint64_t to, std::uint64_t, std::uint64_t size) {
-    std::memset(host_pointer(begin + to), poison, static_cast<std::size_t>(size));
+    std::memset(host_pointer(begin + to), poison, size);
   });
 }
 
-/// The copying of what was checked. `staged` is what it reads in place of the source, or null.
+/// Returns the work of a checked copy. It reads `staged` in place of the source, if that is not
+/// null.
 inline std::function<void()> copy_work(driver_state& driver, const context_ptr& context,
                                        const transfer& what,
                                        std::shared_ptr<std::vector<std::byte>> staged = nullptr) {
@@ -248,8 +254,8 @@ inline CUresult capture_transfer(call& c, const stream_ptr& stream, const transf
   return c.capture(stream, transfer_node(c, stream->context, what));
 }
 
-/// Queues a copy whose ends were checked. The call returns when the copy is done where the
-/// driver promises that; otherwise, pageable memory has been read by then.
+/// Queues a copy whose ends were checked. The call returns when the copy is done if the driver
+/// promises that; otherwise when pageable memory has been read.
 inline CUresult enqueue_transfer(call& c, const stream_ptr& stream, transfer what, bool blocking) {
   if (stream->capture) return capture_transfer(c, stream, what);
   const bool both_on_host = what.to.on_host() && what.from.on_host();
@@ -258,14 +264,12 @@ inline CUresult enqueue_transfer(call& c, const stream_ptr& stream, transfer wha
   auto operation_made = std::make_shared<operation>();
   std::shared_ptr<std::vector<std::byte>> staged;
   if (!waits && what.from.where == endpoint::place::pageable) {
-    staged = std::make_shared<std::vector<std::byte>>(
-        static_cast<std::size_t>(what.width * what.height * what.depth));
+    staged = std::make_shared<std::vector<std::byte>>(what.width * what.height * what.depth);
     transfer staging = what;
     staging.to = {endpoint::place::pageable, address_of(staged->data()), what.width,
                   what.width * what.height};
     staging.for_each_row([&](std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
-      std::memcpy(staged->data() + to, host_pointer(what.from.address + from),
-                  static_cast<std::size_t>(bytes));
+      std::memcpy(staged->data() + to, host_pointer(what.from.address + from), bytes);
     });
     what.from = staging.to;
   } else if (what.from.where == endpoint::place::host) {

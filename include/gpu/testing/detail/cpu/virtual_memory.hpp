@@ -42,16 +42,14 @@ inline void drop_unused(driver_state& driver, const physical_ptr& memory) {
 inline CUresult check_location(call& c, const CUmemLocation& at) {
   device_state* device = nullptr;
   switch (at.type) {
-    case CU_MEM_LOCATION_TYPE_DEVICE:
-      return c.find_device(at.id, device);
+    case CU_MEM_LOCATION_TYPE_DEVICE: return c.find_device(at.id, device);
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
       return CUDA_ERROR_NOT_SUPPORTED;  // this driver has physical memory of devices only
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
+    default: return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
-/// The mappings in a range of which none is cut; empty when one is, or where there are none.
+/// The mappings in a range; empty if the range cuts one or has none.
 inline std::vector<mapping_state*> whole_mappings(call& c, std::uint64_t base, std::uint64_t size) {
   std::vector<mapping_state*> found;
   virtual_memory_state& all = c.driver.virtual_memory;
@@ -66,7 +64,7 @@ inline std::vector<mapping_state*> whole_mappings(call& c, std::uint64_t base, s
   return found;
 }
 
-/// Returns whether all of a range is reserved, by one reservation or by neighbours.
+/// Returns whether all of a range is reserved, by one reservation or by neighbors.
 inline bool is_reserved(call& c, std::uint64_t base, std::uint64_t size) {
   for (std::uint64_t at = base; at - base < size;) {
     const reservation_state* found = c.driver.virtual_memory.find_reservation(at);
@@ -76,13 +74,13 @@ inline bool is_reserved(call& c, std::uint64_t base, std::uint64_t size) {
   return true;
 }
 
-/// Returns whether the range lies on units and is reserved.
+/// Returns whether the range is a multiple of the granularity and reserved.
 inline bool is_range(call& c, std::uint64_t base, std::uint64_t size) {
   return size != 0 && is_unit_multiple(base) && is_unit_multiple(size) &&
          is_reserved(c, base, size);
 }
 
-/// Lets the contexts of a device do with a mapping what its access says.
+/// Gives the contexts of a device the access to a mapping that was granted.
 inline void set_reach(driver_state& driver, const mapping_state& mapping, int device) {
   for (const context_ptr& each : driver.contexts.all())
     if (each->alive && each->device->ordinal == device) let_in(driver, *each, mapping);
@@ -275,8 +273,7 @@ inline CUresult mem_set_access(call& c, CUdeviceptr pointer, std::size_t size,
       case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         if (none) break;
         return CUDA_ERROR_NOT_SUPPORTED;  // the host does not reach memory of devices
-      default:
-        return CUDA_ERROR_INVALID_VALUE;
+      default: return CUDA_ERROR_INVALID_VALUE;
     }
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -298,7 +295,7 @@ inline CUresult mem_get_access(call& c, unsigned long long* flags, const CUmemLo
     if (const CUresult bad = c.find_device(location->id, device)) return bad;
   const mapping_state* mapping = c.driver.virtual_memory.find_mapping(pointer);
   *flags = 0;
-  if (mapping == nullptr)  // what was allocated otherwise is known, but not told about
+  if (mapping == nullptr)  // other allocations are known, but their handles are not returned
     return c.driver.memory.find(pointer) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   if (location->type == CU_MEM_LOCATION_TYPE_DEVICE)
     *flags = static_cast<unsigned long long>(access_of(*mapping, location->id));
@@ -336,11 +333,11 @@ inline CUresult mem_import_from_shareable_handle(call& c, CUmemGenericAllocation
   return CUDA_SUCCESS;
 }
 
-/// Finds memory by an address, also what the program released and only its mapping holds.
+/// Finds memory by an address, including memory that the program released and only a mapping holds.
 inline CUresult mem_retain_allocation_handle(call& c, CUmemGenericAllocationHandle* handle,
                                              void* address) {
-  mapping_state* mapping = c.driver.virtual_memory.find_mapping(
-      static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(address)));
+  mapping_state* mapping =
+      c.driver.virtual_memory.find_mapping(reinterpret_cast<std::uintptr_t>(address));
   if (handle == nullptr || mapping == nullptr) return CUDA_ERROR_INVALID_VALUE;
   ++mapping->memory->holds;
   *handle = reinterpret_cast<std::uintptr_t>(mapping->memory->handle);
@@ -352,7 +349,7 @@ inline CUresult mem_get_allocation_properties_from_handle(call& c, CUmemAllocati
   const physical_ptr memory = find_physical(c, handle);
   if (properties == nullptr || !memory) return CUDA_ERROR_INVALID_VALUE;
   *properties = memory->properties;
-  properties->allocFlags.usage = 0;  // a driver does not tell
+  properties->allocFlags.usage = 0;  // drivers do not report it
   return CUDA_SUCCESS;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Reserved addresses, physical memory, and what is mapped where. All of it belongs to the driver's
-/// lock, and to no context.
+/// Reserved addresses, physical memory, and mappings. The driver's lock guards them all; they
+/// belong to no context.
 
 #include <gpu/testing/detail/cpu/handles.hpp>
 #include <gpu/testing/detail/cpu/shared_file.hpp>

@@ -1,4 +1,4 @@
-// What is looked for when a lane touches memory that it may touch: races, reads of what was never
+// Checks of accesses to memory that a lane may access: races, and reads of bytes that were never
 // written.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace gpu::inline v0::testing::machine {
 
-/// How the accesses of an instruction count for the checks.
+/// The class of an instruction's accesses for the checks.
 enum class access_class : std::uint8_t { plain, unordered, atomic };
 
 namespace detail {
@@ -45,8 +45,8 @@ inline moment now(const warp& w, unsigned lane) {
   return {w.block->epoch, w.epoch, thread_of(w, lane)};
 }
 
-/// Reports the read of bytes of which the one at `first` is the first that nobody wrote, once for
-/// each instruction of a launch. False when that is to end the grid.
+/// Reports a read of bytes that were never written, of which `first` is the first one, once for
+/// each instruction of a launch. Returns false if the grid has to end.
 [[gnu::cold, gnu::noinline]] inline bool report_unwritten(warp& w, const decoded& d, unsigned lane,
                                                           const located& at, address a,
                                                           std::uint32_t size, std::size_t first) {
@@ -76,8 +76,8 @@ inline moment now(const warp& w, unsigned lane) {
   return true;
 }
 
-/// The same for a load from local memory: each element that has such bytes is looked at for what
-/// becomes of it.
+/// Does the same for a load from local memory, for each element with such bytes whose value is
+/// used.
 [[gnu::cold, gnu::noinline]] inline bool note_unwritten_local(warp& w, const decoded& d,
                                                               unsigned lane, const located& at,
                                                               address a, std::uint32_t size) {
@@ -125,22 +125,18 @@ template <class Word> inline bool word_is_written(const std::uint8_t* shadow) {
   return __atomic_load_n(reinterpret_cast<const Word*>(shadow), __ATOMIC_RELAXED) == ones;
 }
 
-/// Whether an access meets written bytes only; false also where that has to be looked at closely.
+/// Returns whether an access certainly finds only written bytes. If false, a closer look is
+/// necessary.
 inline bool is_all_written(const located& at, std::uint32_t size) {
   switch (size) {
-    case 1:
-      return word_is_written<std::uint8_t>(at.shadow);
-    case 2:
-      return word_is_written<std::uint16_t>(at.shadow);
-    case 4:
-      return word_is_written<std::uint32_t>(at.shadow);
-    case 8:
-      return word_is_written<std::uint64_t>(at.shadow);
+    case 1: return word_is_written<std::uint8_t>(at.shadow);
+    case 2: return word_is_written<std::uint16_t>(at.shadow);
+    case 4: return word_is_written<std::uint32_t>(at.shadow);
+    case 8: return word_is_written<std::uint64_t>(at.shadow);
     case 16:
       return word_is_written<std::uint64_t>(at.shadow) &&
              word_is_written<std::uint64_t>(at.shadow + 8);
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -177,7 +173,7 @@ inline bool is_all_written(const located& at, std::uint32_t size) {
 
 }  // namespace detail
 
-/// To be called before bytes are read. False: a fault, noted in the warp.
+/// Checks bytes before they are read. Returns false for a fault, which is noted in the warp.
 inline bool note_read(warp& w, const decoded& d, unsigned lane, const located& at, address a,
                       std::uint32_t size, access_class how) {
   if (at.shadow != nullptr)
@@ -186,7 +182,8 @@ inline bool note_read(warp& w, const decoded& d, unsigned lane, const located& a
          detail::note_shared_read(w, d, lane, at, a, size, how);
 }
 
-/// To be called before bytes are written with `value`. False: a fault, noted in the warp.
+/// Checks bytes before `value` is written to them. Returns false for a fault, which is noted in the
+/// warp.
 inline bool note_write(warp& w, const decoded& d, unsigned lane, const located& at,
                        const void* value, std::uint32_t size, access_class how) {
   if (at.shadow != nullptr)

@@ -1,4 +1,4 @@
-// The memory of the simulated devices: allocations, their addresses, and who may touch them.
+// The memory of the simulated devices: allocations, their addresses, and the rights to access them.
 #pragma once
 
 #include <atomic>
@@ -24,10 +24,9 @@
 
 namespace gpu::inline v0::testing::machine {
 
-/// All memory of the simulated devices. Addresses are handed out in increasing order, are never
-/// used twice, and lie apart by at least `red_zone`, so that an access through a stale or overrun
-/// pointer never meets another allocation. Threads: every member may be called from any thread at
-/// any time.
+/// All memory of the simulated devices. Allocations get increasing addresses, which are never used
+/// twice and are at least `red_zone` apart, so that an access through a stale or overrun pointer
+/// never meets another allocation. Threads: every member may be called from any thread at any time.
 class address_space {
  public:
   static constexpr std::uint64_t red_zone = 64 * 1024;
@@ -59,9 +58,9 @@ class address_space {
   }
 
   /// Makes host memory accessible at its own address. The memory belongs to the caller and outlives
-  /// the mapping. False when it overlaps what is mapped already.
+  /// the mapping. Returns false if it overlaps an existing mapping.
   bool map_host(void* host, const allocation_request& request) {
-    const auto base = static_cast<address>(reinterpret_cast<std::uintptr_t>(host));
+    const auto base = reinterpret_cast<std::uintptr_t>(host);
     std::unique_lock lock(mutex_);
     if (overlaps(base, request.size)) return false;
     if (request.counts) {
@@ -105,7 +104,7 @@ class address_space {
     return true;
   }
 
-  /// Ends an allocation or mapping. Its host memory goes back once no grid is running.
+  /// Ends an allocation or mapping. Its host memory is freed once no grid is running.
   free_status free(address base) {
     std::unique_lock lock(mutex_);
     const auto found = live_.find(base);
@@ -145,8 +144,8 @@ class address_space {
     return used_;
   }
 
-  /// Lets `accessor` touch what `owner` owns (peer access), perhaps only to read, or takes that
-  /// away again.
+  /// Gives `accessor` access to the memory of `owner` (peer access), perhaps only to read, or
+  /// revokes it.
   void allow(std::uint64_t accessor, std::uint64_t owner, bool allowed = true,
              bool writable = true) {
     std::unique_lock lock(mutex_);
@@ -158,7 +157,7 @@ class address_space {
     generation_.fetch_add(1, std::memory_order_release);
   }
 
-  /// Whether `size` bytes at `a` may be touched by `accessor` (0: by anybody), and where they are.
+  /// Returns whether `accessor` (0 for any) may access `size` bytes at `a`, and where they are.
   fault_kind resolve(address a, std::uint64_t size, std::uint64_t accessor,
                      memory_view& view) const {
     std::shared_lock lock(mutex_);
@@ -184,7 +183,7 @@ class address_space {
     });
   }
 
-  /// Copies into device memory, which thereby counts as written. On a fault nothing is copied.
+  /// Copies into device memory, which counts as written then. On a fault nothing is copied.
   fault_kind write(address to, const void* from, std::uint64_t size, std::uint64_t accessor = 0) {
     return pieces(to, size, accessor, [&](const memory_view& v, address a, std::uint64_t n) {
       std::memcpy(v.host + (a - v.begin), static_cast<const std::byte*>(from) + (a - to), n);
@@ -238,7 +237,7 @@ class address_space {
   /// "64 bytes past the end of the device allocation of 4096 bytes at 0x1... made by main.cpp:12".
   std::string describe(address a) const;
 
-  /// While one of these lives, memory that is freed stays readable for those who still run.
+  /// While one of these exists, freed memory stays readable for running grids.
   class in_use {
    public:
     explicit in_use(address_space& space) : space_{space} {
@@ -358,7 +357,14 @@ inline std::string address_space::describe(address a) const {
   constexpr std::uint64_t far = std::uint64_t{1} << 40;
   const std::uint64_t down = below ? a - below->end() : far;
   const std::uint64_t up = above ? above->base - a : far;
-  if (down >= far && up >= far) return "no allocation is near";
+  if (down >= far && up >= far) {
+    // Where programs, their heaps and stacks are; what is page-locked was found above.
+    constexpr std::uint64_t host_end = std::uint64_t{1} << 47;
+    if (a >= far && a < host_end) {
+      return "this is host memory; copy it to a device_buffer, or pass gpu::in, out or inout";
+    }
+    return "no allocation is near";
+  }
   if (down <= up)
     return std::to_string(down) + " bytes past the end of " + detail::name_of(*below, false);
   return std::to_string(up) + " bytes before " + detail::name_of(*above, false);

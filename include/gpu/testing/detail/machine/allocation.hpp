@@ -1,4 +1,4 @@
-// Allocations as values: what is asked for, what was made, how a report names it.
+// Allocations as values: requests, allocations, and their names in reports.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace gpu::inline v0::testing::machine {
 
-/// What an allocation is for. The host-backed kinds have the host's own address.
+/// The kinds of allocations. The host-backed kinds have the host's own address.
 enum class memory_kind : std::uint8_t {
   device,
   module_variable,
@@ -23,7 +23,7 @@ enum class memory_kind : std::uint8_t {
   mapping,          // of physical memory at reserved addresses
 };
 
-/// How to make an allocation.
+/// The properties of an allocation to make.
 struct allocation_request {
   std::uint64_t size = 0;         // bytes
   std::uint64_t alignment = 512;  // of the device address, a power of two
@@ -32,7 +32,7 @@ struct allocation_request {
   bool writable = true;     // for kernels; the host may always write
   bool tracked = true;      // reads of bytes never written are found
   bool counts = true;       // against the capacity of the space
-  std::string site{};       // who made it, for reports: "main.cpp:12", "variable 'table'"
+  std::string site{};       // the code that made it, for reports: "main.cpp:12", "variable 'table'"
 };
 
 /// One allocation, alive or freed, as a report sees it.
@@ -46,7 +46,7 @@ struct allocation_info {
   bool counts = true;
   std::string site;
   std::shared_ptr<storage> memory;
-  std::uint64_t memory_offset = 0;  // where in `memory` the allocation begins
+  std::uint64_t memory_offset = 0;  // the beginning of the allocation in `memory`
 
   address end() const noexcept { return base + size; }
   std::byte* host() const noexcept { return memory->bytes() + memory_offset; }
@@ -55,7 +55,7 @@ struct allocation_info {
   }
 };
 
-/// What became of a request to free.
+/// The outcome of a request to free.
 enum class free_status : std::uint8_t { freed, unknown_address, not_the_base, already_freed };
 
 /// The answer to "may I access this?": the range around the address that the answer holds for.
@@ -80,22 +80,14 @@ inline std::string hexadecimal(std::uint64_t value) {
 
 inline const char* name_of(memory_kind kind) {
   switch (kind) {
-    case memory_kind::device:
-      return "device allocation";
-    case memory_kind::module_variable:
-      return "module variable";
-    case memory_kind::device_heap:
-      return "device heap block";
-    case memory_kind::array:
-      return "array";
-    case memory_kind::managed:
-      return "managed allocation";
-    case memory_kind::pinned_host:
-      return "pinned host allocation";
-    case memory_kind::registered_host:
-      return "registered host range";
-    case memory_kind::mapping:
-      return "mapping";
+    case memory_kind::device: return "device allocation";
+    case memory_kind::module_variable: return "module variable";
+    case memory_kind::device_heap: return "device heap block";
+    case memory_kind::array: return "array";
+    case memory_kind::managed: return "managed allocation";
+    case memory_kind::pinned_host: return "pinned host allocation";
+    case memory_kind::registered_host: return "registered host range";
+    case memory_kind::mapping: return "mapping";
   }
   return "allocation";
 }

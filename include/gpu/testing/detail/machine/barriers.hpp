@@ -11,11 +11,12 @@
 
 namespace gpu::inline v0::testing::machine::detail {
 
-/// How many threads barrier `b` waits for.
+/// Returns the number of threads that barrier `b` waits for.
 inline std::uint32_t threads_expected(const block_state& block, const barrier_state& b) {
   if (b.expected != 0) return b.expected;
-  return block.grid->what->check.barrier_divergence_is_a_fault ? block.threads
-                                                               : block.threads - block.exited;
+  const checks& check = block.grid->what->check;
+  const bool all = check.barrier_divergence && check.barrier_divergence_is_a_fault;
+  return all ? block.threads : block.threads - block.exited;
 }
 
 /// The lanes at an instruction of another warp become those that `fail` and `make_fault` speak of.
@@ -52,7 +53,7 @@ class in_the_place_of {
   grid.report(make_fault(w, &d));
 }
 
-/// Lets go everybody who waits at a barrier that is complete.
+/// Releases all threads that wait at complete barriers.
 inline void release_barriers(block_state& block) {
   for (std::uint32_t number = 0; number < block.barriers.size(); ++number) {
     barrier_state& b = block.barriers[number];
@@ -89,7 +90,7 @@ inline bool finish_barrier(warp& w, const decoded& d, group& g, lane_mask mask) 
   }
   b.expected = w.barrier_threads;
   b.arrived += static_cast<std::uint32_t>(std::popcount(mask));
-  // A count of threads is one of whole warps, also where the last warp has fewer lanes.
+  // Threads are counted in whole warps, even if the last warp has fewer lanes.
   if (b.expected != 0 && mask == w.initial)
     b.arrived += warp_size - static_cast<std::uint32_t>(std::popcount(mask));
   if (d.run == &run_barrier && d.option == barrier_arrive) {
@@ -106,7 +107,7 @@ inline bool finish_barrier(warp& w, const decoded& d, group& g, lane_mask mask) 
   return true;
 }
 
-/// Describes why nobody in the block can go on. Precondition: some thread is left.
+/// Describes why no thread of the block can continue. At least one thread must be left.
 inline fault describe_deadlock(block_state& block) {
   warp* blocked = nullptr;
   const group* at = nullptr;

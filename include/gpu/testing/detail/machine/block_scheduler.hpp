@@ -72,8 +72,7 @@ inline void start_block(block_state& block, grid_state& grid, std::uint64_t line
       static_cast<std::uint32_t>(linear % (what.multiprocessors ? what.multiprocessors : 1));
   block.shared.reset(kernel.uses_reserved_shared ? 0 : reserved_shared_bytes,
                      std::size_t{kernel.dynamic_shared_begin} + what.dynamic_shared_bytes,
-                     what.check.shared_races || what.check.shared_races_are_faults,
-                     looks_for_unwritten(what.check));
+                     what.check.shared_races, looks_for_unwritten(what.check));
   if (kernel.uses_reserved_shared && block.shared.tracks())
     block.shared.note_unordered(0, used_reserved_shared_bytes);  // the system begins with zeros
   const std::uint32_t warps = (block.threads + warp_size - 1) / warp_size;
@@ -112,7 +111,7 @@ inline block_status run_block(block_state& block) {
   return block_status::unfinished;
 }
 
-/// Tells where a block is that has not ended for long.
+/// Reports where a block is that has been running for long.
 inline void report_progress(block_state& block) {
   grid_state& grid = *block.grid;
   const limits& limit = grid.what->limit;
@@ -121,8 +120,8 @@ inline void report_progress(block_state& block) {
       if (g.waits != group::state::ready) continue;
       bind(*w, *g.in);
       std::string text = "it has run for more than " + std::to_string(limit.told_after.count()) +
-                         " ms and goes on; this thread has executed " + std::to_string(g.executed) +
-                         " instructions";
+                         " ms and continues; this thread has executed " +
+                         std::to_string(g.executed) + " instructions";
       if (limit.instructions_per_thread != 0)
         text += " of the " + std::to_string(limit.instructions_per_thread) + " of its budget";
       w->failure = {fault_kind::still_running,

@@ -23,11 +23,11 @@ using lane_mask = std::uint32_t;
 inline constexpr lane_mask all_lanes = 0xffff'ffffu;
 inline constexpr unsigned warp_size = 32;
 
-/// What the scheduler has to do after an instruction.
+/// The scheduler's next step after an instruction.
 enum class action : std::uint8_t {
-  next,        // go on with the following instruction
-  jump,        // the active lanes go on at `decoded::target`
-  table_jump,  // the active lanes go on at the instructions in `warp::targets`
+  next,        // continue with the following instruction
+  jump,        // the active lanes continue at `decoded::target`
+  table_jump,  // the active lanes continue at the instructions in `warp::targets`
   collective,  // the active lanes wait for the members of their mask, then act together
   barrier,     // the active lanes wait at `warp::pending_barrier`
   call,        // the active lanes enter the function that `warp::callees` names
@@ -68,7 +68,7 @@ struct decoded {
   const ptx::instruction* source = nullptr;  // as parsed
 };
 
-/// A call as it is executed: where the bytes come from and go to.
+/// A call as it is executed: the origins and the destinations of the bytes.
 struct lowered_call {
   struct transfer {
     bool in_register = false;  // `at` is a slot, else an offset in the caller's frame memory
@@ -95,13 +95,13 @@ struct lowered_function {
   std::vector<lowered_call> calls;
   std::vector<place> parameters;  // of a device function
   std::vector<place> returns;
-  std::uint32_t register_bytes = 0;  // of a frame, constants included
-  std::uint32_t constant_begin = 0;  // where `constants` is copied to
-  std::vector<std::byte> constants;  // already spread over the lanes
-  std::uint32_t frame_bytes = 0;     // local memory of a frame, per lane
-  std::uint32_t local_begin = 0;     // in it: parameters and results lie before, variables after
-  std::uint32_t stack_bytes = 0;     // that a frame takes of a device's stack at least,
-  std::uint32_t call_bytes = 0;      // and so many more while it calls another function
+  std::uint32_t register_bytes = 0;      // of a frame, constants included
+  std::uint32_t constant_begin = 0;      // the address to which `constants` is copied
+  std::vector<std::byte> constants;      // already spread over the lanes
+  std::uint32_t frame_bytes = 0;         // local memory of a frame, per lane
+  std::uint32_t local_begin = 0;         // in it: parameters and results before, variables after
+  std::uint32_t stack_bytes = 0;         // that a frame takes of a device's stack at least,
+  std::uint32_t call_bytes = 0;          // and so many more during a call of another function
   std::vector<std::uint32_t> variables;  // offsets in it, by index in the source
 };
 
@@ -114,24 +114,25 @@ struct executable {
   const ptx::module* module = nullptr;  // alive as long as the executable
   const ptx::function* entry = nullptr;
   const lowered_function* start = nullptr;  // the lowered entry; null if `refused`
-  std::string refused;                      // why the kernel cannot be launched, or empty
+  std::string refused;  // the reason why the kernel cannot be launched, or empty
   std::shared_ptr<const lowered_functions> common;
-  /// The entry, and the functions that name shared variables, which lie elsewhere in each kernel.
+  /// The entry, and the functions that name shared variables, whose addresses differ from kernel to
+  /// kernel.
   std::map<std::uint64_t, std::unique_ptr<const lowered_function>> own;
-  /// By offset; those without a size lie behind the others.
+  /// By offset; variables without a size come after the others.
   std::map<std::uint64_t, const ptx::variable*> shared_variables;
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_begin = 0;  // behind the reserved and static bytes, aligned
   std::uint32_t local_bytes = 0;           // per thread, of the entry and the deepest direct chain
-  bool depth_is_known = true;              // no call is recursive, or goes to an address
+  bool depth_is_known = true;              // no call is recursive or indirect
   std::uint32_t constant_bytes = 0;        // of .const variables in the module
   std::uint32_t registers = 0;             // per thread, an estimate
   std::uint32_t max_threads_per_block = 1024;
-  bool uses_heap = false;             // what it may call calls malloc or free
+  bool uses_heap = false;             // functions that it may call use malloc or free
   bool uses_printf = false;           // the same of vprintf
   bool uses_reserved_shared = false;  // it may touch the shared memory that the system reserves
 
-  /// The function of that index in the module; null where the kernel cannot reach it.
+  /// Returns the function with this index in the module; null if the kernel cannot reach it.
   const lowered_function* function(std::uint64_t index) const {
     if (index < common->size() && (*common)[index] != nullptr) return (*common)[index].get();
     const auto found = own.find(index);

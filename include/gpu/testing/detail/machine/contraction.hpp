@@ -1,4 +1,4 @@
-// Which sums of a function become fused multiply-adds.
+// Chooses the sums of a function that become fused multiply-adds.
 //
 // A mul, add or sub of floating type without a rounding modifier may be fused, and NVIDIA's
 // assembler does so: compilers leave `a * b - c` to it. It fuses a product into the sums that use
@@ -44,7 +44,7 @@ class contraction {
 
   /// The product that instruction `n` takes in, if it does.
   fusion of(std::uint32_t n) const { return n < fusions_.size() ? fusions_[n] : fusion{}; }
-  /// Whether instruction `n` is a product that sums have taken in.
+  /// Returns whether instruction `n` is a product that became part of sums.
   bool drops(std::uint32_t n) const { return dropped_.count(n) != 0; }
 
  private:
@@ -77,7 +77,8 @@ class contraction {
       blocks_.push_back((blocks_.empty() ? 0 : blocks_.back()) + (begins[n] ? 1 : 0));
   }
 
-  /// Where each register is written and read. What is written is the first operand, but for calls.
+  /// Notes where each register is written and read. Instructions other than calls write their first
+  /// operand.
   void note_registers() {
     writes_.resize(function_.registers.size());
     reads_.resize(function_.registers.size());
@@ -130,7 +131,7 @@ class contraction {
     return uses;
   }
 
-  /// Whether an operand is the same in all threads and known before the kernel starts.
+  /// Returns whether an operand is the same in all threads and known before the kernel starts.
   bool is_constant(const ptx::operand& o) const {
     if (!o.is_register()) return o.is_immediate();
     const auto& writes = writes_[o.index];
@@ -167,7 +168,8 @@ class contraction {
     return m;
   }
 
-  /// Fuses what may be fused, then finds products with uses that were not. False: there are none.
+  /// Fuses all sums that may be fused, then finds products with uses that were not. Returns false
+  /// if there are none.
   bool fuse() {
     fusions_.assign(function_.instructions.size(), {});
     std::set<std::uint32_t> wanted;

@@ -57,7 +57,7 @@ class device_heap {
     std::uint64_t bytes = 0;
     address first = 0;
   };
-  /// What was not freed.
+  /// Returns the number and the bytes of allocations that were not freed.
   held live() const {
     const std::lock_guard lock(mutex_);
     return {blocks_.size(), used_, blocks_.empty() ? 0 : *blocks_.begin()};

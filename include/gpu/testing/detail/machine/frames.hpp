@@ -20,7 +20,7 @@ inline void bind(warp& w, frame& f) {
   w.registers = f.registers.data();
 }
 
-/// What the lanes have of alloca in the running function, at most.
+/// Returns the most bytes that a lane has from alloca in the running function.
 inline std::uint32_t alloca_bytes(const warp& w, const frame& f, lane_mask lanes) {
   std::uint32_t most = 0;
   for_lanes(lanes, [&](unsigned lane) {
@@ -30,7 +30,7 @@ inline std::uint32_t alloca_bytes(const warp& w, const frame& f, lane_mask lanes
   return most;
 }
 
-/// Whether the stack that a device has for a thread suffices for another frame.
+/// Returns whether the stack of each thread has room for another frame.
 inline bool has_room(warp& w, const frame& f, lane_mask lanes) {
   if (w.block->grid->what->kernel->depth_is_known || f.stack_bytes <= w.stack_limit) return true;
   (void)fail(w, fault_kind::stack_overflow, static_cast<unsigned>(std::countr_zero(lanes)),

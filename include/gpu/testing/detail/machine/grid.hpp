@@ -78,14 +78,13 @@ inline void work_on(grid_state& grid, block_source& source) {
         if (grid.is_late()) report_progress(*block);
         resident.push_back(std::move(block));
         break;
-      case block_status::ended:
-        return;
+      case block_status::ended: return;
     }
   }
 }
 
-/// The few bytes that cooperative groups expect of a driver for grid-wide barriers: the size of the
-/// workspace and a counter. 0 when there is no memory, which a kernel takes for "not cooperative".
+/// Makes the workspace that cooperative groups expect of a driver for grid-wide barriers: its size
+/// and a counter. Returns 0 without memory, which a kernel takes for "not cooperative".
 inline address make_workspace(const launch& what, address_space& memory) {
   const std::uint32_t content[2] = {8, 0};
   const auto base = memory.allocate({.size = sizeof(content),
@@ -105,8 +104,8 @@ struct workspace_end {
   }
 };
 
-/// Ends the grid where its worker ends by an exception: other blocks may wait for those of this
-/// one.
+/// Ends the grid if a worker ends by an exception, since other blocks may wait for the blocks of
+/// this one.
 struct worker_end {
   grid_state& grid;
   bool done = false;

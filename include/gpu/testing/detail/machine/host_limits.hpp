@@ -38,7 +38,7 @@ class host_thread {
     return *this;
   }
 
-  /// Begins `work` in a new thread; false where the system has no more.
+  /// Begins `work` in a new thread; returns false if the system has no more threads.
   bool start(std::function<void()> work) {
     auto kept = std::make_unique<std::function<void()>>(std::move(work));
     started_ = ::pthread_create(&native_, nullptr, &run, kept.get()) == 0;

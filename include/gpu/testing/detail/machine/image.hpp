@@ -1,4 +1,4 @@
-// What the handle of a texture or surface object stands for, and the table that knows all handles.
+// Texture and surface objects, and the table of their handles.
 #pragma once
 
 #include <array>
@@ -15,21 +15,21 @@
 
 namespace gpu::inline v0::testing::machine {
 
-/// How many coordinates an image has. Layers come on top: see `image::layered`.
+/// The number of an image's coordinates, without layers: see `image::layered`.
 enum class image_shape : std::uint8_t { one, two, three, cube };
 
-/// Where the texels come from. Linear memory is read like a one-dimensional array, but is neither
+/// The memory of the texels. Linear memory is read like a one-dimensional array, but is neither
 /// filtered nor wrapped, and may be wider; pitched memory is read like a two-dimensional array.
 enum class image_origin : std::uint8_t { array, linear, pitched };
 
-/// What the bits of a channel mean. The normalised kinds (CU_AD_FORMAT_UNORM_INT8X1 and the like)
+/// The meaning of a channel's bits. The normalized kinds (CU_AD_FORMAT_UNORM_INT8X1 and the like)
 /// are read as floats in [0, 1] or [-1, 1] whatever the sampler says.
 enum class channel_kind : std::uint8_t {
   unsigned_integer,
   signed_integer,
   floating,
-  unsigned_normalised,
-  signed_normalised,
+  unsigned_normalized,
+  signed_normalized,
 };
 
 /// A texel: `channels` values side by side, each of `channel_bytes` bytes.
@@ -69,14 +69,14 @@ struct image {
   std::vector<image_level> levels{};
 };
 
-/// What happens to coordinates outside the image.
+/// The treatment of coordinates outside the image.
 enum class address_mode : std::uint8_t { wrap, clamp, mirror, border };
 
-/// How a texture is read, as CUDA_TEXTURE_DESC has it.
+/// The way in which a texture is read, as in CUDA_TEXTURE_DESC.
 struct sampler_state {
   std::array<address_mode, 3> address{};
   bool linear = false;                  // filterMode
-  bool normalised_coordinates = false;  // CU_TRSF_NORMALIZED_COORDINATES
+  bool normalized_coordinates = false;  // CU_TRSF_NORMALIZED_COORDINATES
   bool read_as_integer = false;         // CU_TRSF_READ_AS_INTEGER: 8 and 16 bits stay integers
   bool srgb = false;                    // CU_TRSF_SRGB
   bool seamless_cube = false;           // CU_TRSF_SEAMLESS_CUBEMAP
@@ -91,7 +91,7 @@ struct sampler_state {
 struct texture {
   image source{};
   sampler_state how{};
-  std::string site{};  // who made the object, for reports: "main.cpp:12"
+  std::string site{};  // the code that made the object, for reports: "main.cpp:12"
 };
 
 /// A surface reads and writes the first level of its image.
@@ -116,7 +116,8 @@ class image_table {
     return last_;
   }
 
-  /// False when there is no such texture, or surface. Grids that have looked it up go on with it.
+  /// Removes a texture; returns false if it does not exist. Grids that have looked it up continue
+  /// to use it.
   bool remove_texture(std::uint64_t handle) {
     const std::unique_lock lock(mutex_);
     return textures_.erase(handle) != 0;
@@ -138,7 +139,8 @@ class image_table {
     return found == surfaces_.end() ? nullptr : found->second;
   }
 
-  /// Why a handle that was not found is wrong: "0x12 is a surface object, not a texture object".
+  /// Returns why a handle that was not found is wrong: "0x12 is a surface object, not a texture
+  /// object".
   std::string why_not(std::uint64_t handle, bool wanted_texture) const {
     const std::shared_lock lock(mutex_);
     const std::string wanted = wanted_texture ? "texture object" : "surface object";

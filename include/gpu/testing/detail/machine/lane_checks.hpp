@@ -1,5 +1,5 @@
-// What is looked for when lanes act together: masks that do not name who acts, reads of lanes that
-// are elsewhere.
+// Checks of lanes that act together: masks that do not name the acting lanes, and reads from lanes
+// that are elsewhere.
 #pragma once
 
 #include <bit>
@@ -15,13 +15,13 @@
 
 namespace gpu::inline v0::testing::machine::detail {
 
-/// Reports what a lane does with its mask, once for each instruction of a launch. False when that
-/// is to end the grid.
+/// Reports a misuse of a lane's mask, once for each instruction of a launch. Returns false if the
+/// grid has to end.
 [[gnu::cold, gnu::noinline]] inline bool report_mask_misuse(warp& w, const party& p, unsigned lane,
                                                             std::string text) {
   grid_state& grid = *w.block->grid;
   const checks& check = grid.what->check;
-  if (!check.mask_misuse && !check.mask_misuse_is_a_fault) return true;
+  if (!check.mask_misuse) return true;
   if (!check.mask_misuse_is_a_fault &&
       !grid.first_report_of(p.instruction, fault_kind::mask_misuse))
     return true;
@@ -37,7 +37,7 @@ namespace gpu::inline v0::testing::machine::detail {
 }
 
 /// Notes that a shuffle gives a lane the value of `from`, which its mask does not name or which
-/// does not take part. That counts where something is computed with the value.
+/// does not take part. That is a mistake if something is computed with the value.
 [[gnu::cold, gnu::noinline]] inline bool note_outside_read(warp& w, const party& p, unsigned lane,
                                                            unsigned from, bool takes_part) {
   const decoded& d = *p.instruction;

@@ -1,4 +1,4 @@
-// How handlers read and write registers, lane by lane.
+// Functions with which handlers read and write registers, lane by lane.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ struct wide_bits {
 };
 
 /// Calls `f` for each lane in the mask. The full mask has a loop of its own that compilers unroll
-/// or vectorise.
+/// or vectorize.
 template <class F> inline void for_lanes(lane_mask mask, F f) {
   if (mask == all_lanes) {
     for (unsigned lane = 0; lane < warp_size; ++lane) f(lane);
@@ -64,7 +64,7 @@ template <class R, class... A, class F, std::size_t... I>
 inline action map_lanes(warp& w, const decoded& d, lane_mask mask, F f, std::index_sequence<I...>) {
   std::byte* const registers = w.registers;
   if (mask == all_lanes) {
-    R result[warp_size];  // apart from the sources, so that the loop vectorises
+    R result[warp_size];  // apart from the sources, so that the loop vectorizes
     for (unsigned lane = 0; lane < warp_size; ++lane)
       result[lane] = f(read_lane<A>(registers, d.slots[I + 1], lane)...);
     std::memcpy(registers + d.slots[0], result, sizeof(result));
@@ -111,8 +111,9 @@ template <class F, class R, class... A>
 
 }  // namespace detail
 
-/// As lane_by_lane, for what kernels rarely do: one small loop, and F(instruction, a...) looks at
-/// the modifiers as it runs. That compiles in a fraction of the time of a handler for each variant.
+/// Does the same as lane_by_lane, for instructions that are rare: one small loop, in which
+/// F(instruction, a...) looks at the modifiers. It compiles in a fraction of the time of a handler
+/// for each variant.
 template <class R, class... A, class F> constexpr handler rarely(F) {
   return &detail::computed<F, R, A...>;
 }

@@ -1,4 +1,4 @@
-// What a caller says when it runs a kernel.
+// The parameters with which a kernel is run.
 #pragma once
 
 #include <atomic>
@@ -27,15 +27,14 @@ struct extent {
   }
 };
 
-constexpr bool looks_for_unwritten(const checks& check) {
-  return check.uninitialized_reads || check.uninitialized_reads_are_faults;
-}
+constexpr bool looks_for_unwritten(const checks& check) { return check.uninitialized_reads; }
 
-/// Where a kernel's messages go. Called from worker threads, never two at once for one launch.
+/// The receivers of a kernel's messages. They are called from worker threads, for one launch never
+/// two at once.
 struct hooks {
   std::function<void(std::string_view)> print;  // text of device printf and assert
   std::function<void(const fault&)> report;     // findings that do not end the grid
-  /// cudaGraphSetConditional(handle, value); false where there is no such handle.
+  /// cudaGraphSetConditional(handle, value); returns false if the handle does not exist.
   std::function<bool(std::uint64_t, std::uint32_t)> set_conditional;
 };
 
@@ -57,7 +56,7 @@ struct launch {
   checks check{};
   hooks hook{};
   /// Set it from any thread to end the grid early; the result is then whatever was reached.
-  const std::atomic<bool>* cancelled = nullptr;
+  const std::atomic<bool>* canceled = nullptr;
 };
 
 /// Runs a grid to its end on the threads of the pool and the calling one.

@@ -80,12 +80,12 @@ class loaded_module {
   std::vector<std::vector<std::byte>> managed_;  // memory of managed variables, which is the host's
 };
 
-/// How a module is loaded.
+/// The options with which a module is loaded.
 struct load_options {
   std::uint64_t owner = 0;  // the context
   std::string name{};       // for reports
-  /// The same module in another context, whose managed variables are this one's too and which lives
-  /// longer; or null.
+  /// The same module in another context, which lives longer and whose managed variables this one
+  /// shares; or null.
   const loaded_module* managed_of = nullptr;
 };
 
@@ -102,7 +102,7 @@ struct load_result {
 /// Places the module's variables in `memory` with their initial values, and lowers every kernel
 /// with all that it may call. A kernel that may reach an instruction that this machine does not
 /// execute is there, and says in `executable::refused` why it cannot be launched.
-/// Errors: a function or variable that is declared but nowhere defined, more memory than a device
+/// Errors: a function or variable that is declared but not defined, more memory than a device
 /// has for a kernel, or too little memory: nothing stays behind then.
 load_result load(ptx::module source, address_space& memory, const load_options& options = {});
 

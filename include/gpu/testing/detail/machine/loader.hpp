@@ -32,7 +32,7 @@ struct module_loader {
                         (why == load_result::failure::out_of_memory
                              ? " of " + std::to_string(module.variables[v].size) +
                                    " bytes does not fit into device memory"
-                             : " is declared extern but nowhere defined"));
+                             : " is declared extern but not defined"));
     }
     initialize(memory, places, options.managed_of == nullptr);
     const auto common = std::make_shared<lowered_functions>(module.functions.size());
@@ -117,7 +117,7 @@ struct module_loader {
                                                                : options.name + ": variable ") +
                                          v.name});
       if (!mapped) return load_result::failure::out_of_memory;
-      base = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(host));
+      base = reinterpret_cast<std::uintptr_t>(host);
       out.bases_.push_back(base);
     }
     places.variables[index] = base;

@@ -8,11 +8,11 @@
 
 namespace gpu::inline v0::testing::machine {
 
-/// `stride` bytes for each lane, lane after lane; with a shadow of one byte per byte where reads of
-/// what was never written are looked for: 0 = never written.
+/// `stride` bytes for each lane, lane after lane; with a shadow of one byte per byte if reads of
+/// unwritten bytes are checked: 0 = never written.
 class local_memory {
  public:
-  /// Sets whether there is a shadow; where that changes, what the stacks hold is forgotten.
+  /// Sets whether there is a shadow. If that changes, the contents of the stacks are lost.
   void start(bool tracked) {
     if (tracked != tracks_) bytes_.clear(), shadow_.clear(), stride_ = 0;
     tracks_ = tracked;

@@ -16,7 +16,7 @@
 
 namespace gpu::inline v0::testing::machine::detail {
 
-/// The diagnostic for an instruction: malformed if it names what is nowhere defined.
+/// Returns the diagnostic for an instruction: malformed if it names an undefined symbol.
 inline ptx::diagnostic refuse_instruction(const ptx::module& module, const ptx::instruction& i,
                                           const lowering_context& c) {
   ptx::diagnostic d;
@@ -28,7 +28,8 @@ inline ptx::diagnostic refuse_instruction(const ptx::module& module, const ptx::
   return d;
 }
 
-/// Says why a kernel cannot be launched: for what `function`, which it may call, has.
+/// Records why a kernel cannot be launched: because of an instruction of `function`, which it may
+/// call.
 inline std::string describe_refused(const ptx::module& module, std::uint32_t kernel,
                                     std::uint32_t function, const ptx::diagnostic& why) {
   std::string text = "kernel " + module.functions[kernel].name + " cannot be launched here: ";
@@ -36,7 +37,7 @@ inline std::string describe_refused(const ptx::module& module, std::uint32_t ker
   return text + "PTX line " + std::to_string(why.line) + ": " + why.text;
 }
 
-/// What a device of compute capability 9.0 has, and NVIDIA's assembler allows.
+/// Limits of a device of compute capability 9.0 and of NVIDIA's assembler.
 inline constexpr std::uint64_t most_local_bytes = 512u << 10;
 inline constexpr std::uint64_t most_static_shared_bytes = 48u << 10;
 inline constexpr std::uint64_t most_constant_bytes = 64u << 10;
@@ -53,8 +54,8 @@ inline ptx::diagnostic refuse_memory(const ptx::function& f, const char* what, s
   return d;
 }
 
-/// Why a module's constants are too many, used or not; nothing when they fit. The assembler lays
-/// them out in the order of their declarations.
+/// Returns why a module has too many constants, used or not, or nothing if they fit. The assembler
+/// lays them out in the order of their declarations.
 inline std::optional<ptx::diagnostic> refuse_constants(const ptx::module& module) {
   std::uint64_t at = 0;
   std::uint32_t line = 0;
@@ -111,7 +112,7 @@ inline std::unique_ptr<lowered_function> lower_function(const symbol_places& pla
     }
   }
   begins.push_back(static_cast<std::uint32_t>(c.out.code.size()));
-  decoded end;  // whoever falls off the end returns
+  decoded end;  // a lane that reaches the end returns
   end.run = &run_return;
   end.leader = true;
   end.origin = static_cast<std::uint32_t>(source.instructions.size());
@@ -134,7 +135,7 @@ inline std::unique_ptr<lowered_function> lower_function(const symbol_places& pla
       c.out.code[n + 1].leader = true;
     } else if (d.run == &run_call || d.run == &run_collective || d.run == &run_barrier ||
                d.run == &run_cluster_wait) {
-      c.out.code[n + 1].leader = true;  // where those who waited, or were away, come together
+      c.out.code[n + 1].leader = true;  // where waiting lanes and absent lanes meet
     }
   }
   return std::make_unique<lowered_function>(std::move(c.out));
@@ -163,13 +164,14 @@ inline std::set<std::uint32_t> reachable_functions(const ptx::module& module, st
   return reached;
 }
 
-/// Which variables of the module a function names.
+/// Collects the variables of the module that a function names.
 inline void used_variables(const ptx::function& f, std::set<std::uint32_t>& used) {
   for (const ptx::operand& o : f.operands)
     if (o.target.kind == ptx::symbol_kind::global) used.insert(o.target.index);
 }
 
-/// Whether the function is another one in each kernel, because it names a shared variable.
+/// Returns whether the function is lowered for each kernel separately, because it names a shared
+/// variable.
 inline bool names_shared(const ptx::module& module, const ptx::function& f) {
   const auto shared = [](const ptx::variable& v) { return v.space == ptx::state_space::shared; };
   std::set<std::uint32_t> used;
@@ -179,9 +181,8 @@ inline bool names_shared(const ptx::module& module, const ptx::function& f) {
                      [&](std::uint32_t v) { return shared(module.variables[v]); });
 }
 
-/// Gives every shared variable of the kernel's functions an address behind what the system
-/// reserves. Result: the bytes that those without a size come after, which may be more than there
-/// are.
+/// Gives every shared variable of the kernel's functions an address after the part that the system
+/// reserves. Returns the offset of variables without a size, which may be more than the memory has.
 inline std::uint64_t place_shared(const ptx::module& module,
                                   const std::set<std::uint32_t>& functions, symbol_places& places,
                                   executable& out) {
@@ -229,7 +230,7 @@ inline std::uint64_t place_shared(const ptx::module& module,
   return out.static_shared_bytes;
 }
 
-/// Which parts of the device runtime the functions of a kernel call.
+/// Notes the parts of the device runtime that the functions of a kernel call.
 inline void note_runtime(const ptx::module& module, const std::set<std::uint32_t>& functions,
                          executable& out) {
   for (const std::uint32_t f : functions) {
@@ -243,7 +244,7 @@ inline void note_runtime(const ptx::module& module, const std::set<std::uint32_t
   }
 }
 
-/// Whether one of the functions asks where the shared memory is that the system reserves.
+/// Returns whether a function uses the address of the shared memory that the system reserves.
 inline bool names_reserved_shared(const ptx::module& module,
                                   const std::set<std::uint32_t>& functions) {
   const auto names = [](const ptx::operand& o) {
@@ -257,8 +258,8 @@ inline bool names_reserved_shared(const ptx::module& module,
   });
 }
 
-/// Estimates the registers of a thread from what the kernel declares: never more than lets the
-/// largest block of the kernel run, and as many blocks as `.minnctapersm` asks for.
+/// Estimates the registers of a thread from the kernel's declarations: never so many that the
+/// kernel's largest block, or as many blocks as `.minnctapersm` states, could not run.
 inline std::uint32_t estimate_registers(const ptx::function& f, std::uint32_t threads_per_block) {
   std::uint64_t words = 0;
   for (const ptx::type t : f.registers)
@@ -273,9 +274,9 @@ inline std::uint32_t estimate_registers(const ptx::function& f, std::uint32_t th
   return static_cast<std::uint32_t>(std::min({estimate, fits, most}));
 }
 
-/// Lowers a kernel with everything it may call. What other kernels may use as it is goes to
+/// Lowers a kernel with everything it may call. Functions that other kernels can share go to
 /// `common`. A kernel that may reach an instruction that this machine does not execute has no code,
-/// and says why. Null, with the diagnostic: the module cannot be loaded.
+/// but the reason. Returns null, with the diagnostic, if the module cannot be loaded.
 inline std::unique_ptr<executable> lower_kernel(symbol_places places, std::uint32_t entry,
                                                 const std::shared_ptr<lowered_functions>& common,
                                                 ptx::diagnostic& why) {

@@ -42,7 +42,7 @@ inline bool lower_call(lowering_context& c, const ptx::instruction& i, const ptx
     if (!callee.defined) {
       run = runtime_function(callee);
       if (run == nullptr) {
-        c.trouble = "the function " + callee.name + " is declared but nowhere defined";
+        c.trouble = "the function " + callee.name + " is declared but not defined";
         c.undefined = true;
         return false;
       }

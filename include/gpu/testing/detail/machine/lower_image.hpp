@@ -18,7 +18,7 @@ inline void place_elements(lowering_context& c, std::span<const ptx::operand> el
     list[first + n] = c.operand_slot(elements[n]);
 }
 
-/// tex, tex.level, tex.grad, tld4. `image_list` says where in the list what stands.
+/// tex, tex.level, tex.grad, tld4. `image_list` describes the list.
 inline bool lower_texture(lowering_context& c, const ptx::instruction& i) {
   const auto operands = c.source.operands_of(i);
   std::vector<std::uint32_t> list(image_list::size, no_slot);

@@ -40,7 +40,7 @@ inline bool fill_slots(lowering_context& c, handler run, std::span<const ptx::op
   return true;
 }
 
-/// The same where the first operand may be a pair: slots d, p, then the others.
+/// Does the same if the first operand may be a pair: slots d, p, then the others.
 inline bool fill_pair_slots(lowering_context& c, handler run,
                             std::span<const ptx::operand> operands,
                             collective_handler together = nullptr) {
@@ -135,32 +135,20 @@ inline bool lower_cvta(lowering_context& c, const ptx::instruction& i) {
 inline bool lower_collective(lowering_context& c, const ptx::instruction& i) {
   using ptx::opcode;
   auto operands = c.source.operands_of(i);
-  const bool synchronised = i.with.sync || i.op == opcode::match || i.op == opcode::redux ||
+  const bool synchronized = i.with.sync || i.op == opcode::match || i.op == opcode::redux ||
                             i.op == opcode::elect || i.op == opcode::bar_warp_sync;
   const ptx::operand mask = operands.back();
-  if (synchronised) operands = operands.first(operands.size() - 1);
-  const std::uint32_t member_slot = synchronised ? c.operand_slot(mask) : no_slot;
-  const handler run = synchronised ? &run_collective : &run_unsynchronised;
+  if (synchronized) operands = operands.first(operands.size() - 1);
+  const std::uint32_t member_slot = synchronized ? c.operand_slot(mask) : no_slot;
+  const handler run = synchronized ? &run_collective : &run_unsynchronized;
   bool good = false;
   switch (i.op) {
-    case opcode::shfl:
-      good = fill_pair_slots(c, run, operands, &shuffle);
-      break;
-    case opcode::vote:
-      good = fill_slots(c, run, operands, &vote);
-      break;
-    case opcode::match:
-      good = fill_pair_slots(c, run, operands, &match);
-      break;
-    case opcode::redux:
-      good = fill_slots(c, run, operands, &reduce);
-      break;
-    case opcode::elect:
-      good = fill_pair_slots(c, run, operands, &elect);
-      break;
-    default:
-      good = fill_slots(c, run, {}, &synchronise);
-      break;
+    case opcode::shfl: good = fill_pair_slots(c, run, operands, &shuffle); break;
+    case opcode::vote: good = fill_slots(c, run, operands, &vote); break;
+    case opcode::match: good = fill_pair_slots(c, run, operands, &match); break;
+    case opcode::redux: good = fill_slots(c, run, operands, &reduce); break;
+    case opcode::elect: good = fill_pair_slots(c, run, operands, &elect); break;
+    default: good = fill_slots(c, run, {}, &synchronize); break;
   }
   if (good) c.out.code.back().target = member_slot;
   return good;
@@ -197,16 +185,11 @@ inline handler select_plain(const ptx::instruction& i) {
   if (const handler h = select_video(i.op)) return h;
   switch (i.op) {
     case ptx::opcode::selp:
-    case ptx::opcode::slct:
-      return select_selection(i);
-    case ptx::opcode::testp:
-      return select_testp(i);
-    case ptx::opcode::activemask:
-      return &run_activemask;
-    case ptx::opcode::cvt_pack:
-      return select_cvt_pack(i);
-    default:
-      break;
+    case ptx::opcode::slct: return select_selection(i);
+    case ptx::opcode::testp: return select_testp(i);
+    case ptx::opcode::activemask: return &run_activemask;
+    case ptx::opcode::cvt_pack: return select_cvt_pack(i);
+    default: break;
   }
   if (const handler h = select_floating(i)) return h;
   if (const handler h = select_half(i)) return h;
@@ -254,13 +237,11 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
   const auto operands = c.source.operands_of(i);
   switch (i.op) {
     case opcode::setp:
-    case opcode::set:
-      return lower_compare(c, i);
+    case opcode::set: return lower_compare(c, i);
     case opcode::mov:
     case opcode::mov_address:
     case opcode::mov_pack:
-    case opcode::mov_unpack:
-      return lower_move(c, i);
+    case opcode::mov_unpack: return lower_move(c, i);
     case opcode::lop3: {
       const std::size_t table = 4;
       std::vector<ptx::operand> flat(operands.begin(), operands.end());
@@ -277,8 +258,7 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
       c.out.code.back().count = static_cast<std::uint8_t>(ptx::size_of(operands[1].value_type));
       return true;
     }
-    case opcode::cvta:
-      return lower_cvta(c, i);
+    case opcode::cvta: return lower_cvta(c, i);
     case opcode::mapa: {  // a cluster is one block, so every address is its own
       const std::uint32_t size = ptx::size_of(i.types[0]);
       return fill_slots(c, select_move(size), operands.first(2));
@@ -297,39 +277,28 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
       c.out.code.back().option = static_cast<std::uint8_t>(i.with.space);
       return true;
     case opcode::ld:
-    case opcode::ldu:
-      return lower_access(c, i, true);
-    case opcode::st:
-      return lower_access(c, i, false);
+    case opcode::ldu: return lower_access(c, i, true);
+    case opcode::st: return lower_access(c, i, false);
     case opcode::atom:
-    case opcode::red:
-      return lower_atomic(c, i);
-    case opcode::cp_async:
-      return lower_async_copy(c, i);
+    case opcode::red: return lower_atomic(c, i);
+    case opcode::cp_async: return lower_async_copy(c, i);
     case opcode::cp_async_commit_group:
     case opcode::cp_async_wait_group:
-    case opcode::cp_async_wait_all:
-      return lower_copy_wait(c, i);
+    case opcode::cp_async_wait_all: return lower_copy_wait(c, i);
     case opcode::tex:
     case opcode::tex_level:
     case opcode::tex_grad:
-    case opcode::tld4:
-      return lower_texture(c, i);
+    case opcode::tld4: return lower_texture(c, i);
     case opcode::suld:
     case opcode::sust:
-    case opcode::sured:
-      return lower_surface(c, i);
+    case opcode::sured: return lower_surface(c, i);
     case opcode::txq:
     case opcode::txq_level:
-    case opcode::suq:
-      return fill_slots(c, &run_image_query, operands);
-    case opcode::istypep:
-      return fill_slots(c, &run_istypep, operands);
+    case opcode::suq: return fill_slots(c, &run_image_query, operands);
+    case opcode::istypep: return fill_slots(c, &run_istypep, operands);
     case opcode::membar:
     case opcode::fence:
-    case opcode::fence_proxy:
-      c.emit(&run_fence);
-      return true;
+    case opcode::fence_proxy: c.emit(&run_fence); return true;
     case opcode::prefetch:
     case opcode::prefetchu:
     case opcode::applypriority:
@@ -337,28 +306,19 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::griddepcontrol:
     case opcode::barrier_cluster_arrive:
     case opcode::pmevent:
-    case opcode::setmaxnreg:
-      c.emit(&run_nothing);
-      return true;
-    case opcode::nanosleep:
-      c.emit(&run_yield);
-      return true;
+    case opcode::setmaxnreg: c.emit(&run_nothing); return true;
+    case opcode::nanosleep: c.emit(&run_yield); return true;
     case opcode::shfl:
     case opcode::vote:
     case opcode::match:
     case opcode::redux:
     case opcode::elect:
-    case opcode::bar_warp_sync:
-      return lower_collective(c, i);
+    case opcode::bar_warp_sync: return lower_collective(c, i);
     case opcode::bar_sync:
     case opcode::bar_arrive:
-    case opcode::bar_red:
-      return lower_barrier(c, i);
-    case opcode::barrier_cluster_wait:
-      c.emit(&run_cluster_wait);
-      return true;
-    case opcode::mbarrier_pending_count:
-      return fill_slots(c, &run_pending_count, operands);
+    case opcode::bar_red: return lower_barrier(c, i);
+    case opcode::barrier_cluster_wait: c.emit(&run_cluster_wait); return true;
+    case opcode::mbarrier_pending_count: return fill_slots(c, &run_pending_count, operands);
     case opcode::mbarrier_init:
     case opcode::mbarrier_inval:
     case opcode::mbarrier_expect_tx:
@@ -367,29 +327,18 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::mbarrier_arrive_drop:
     case opcode::mbarrier_test_wait:
     case opcode::mbarrier_try_wait:
-    case opcode::cp_async_mbarrier_arrive:
-      return lower_mbarrier(c, i);
+    case opcode::cp_async_mbarrier_arrive: return lower_mbarrier(c, i);
     case opcode::bra:
-    case opcode::brx_idx:
-      return lower_branch(c, i);
-    case opcode::call:
-      return lower_call(c, i, module);
-    case opcode::ret:
-      c.emit(&run_return);
-      return true;
-    case opcode::exit:
-      c.emit(&run_exit);
-      return true;
+    case opcode::brx_idx: return lower_branch(c, i);
+    case opcode::call: return lower_call(c, i, module);
+    case opcode::ret: c.emit(&run_return); return true;
+    case opcode::exit: c.emit(&run_exit); return true;
     case opcode::trap:
-    case opcode::brkpt:
-      c.emit(&run_trap);
-      return true;
+    case opcode::brkpt: c.emit(&run_trap); return true;
     case opcode::alloca_:
     case opcode::stacksave:
-    case opcode::stackrestore:
-      return lower_stack(c, i);
-    default:
-      return fill_slots(c, select_plain(i), operands);
+    case opcode::stackrestore: return lower_stack(c, i);
+    default: return fill_slots(c, select_plain(i), operands);
   }
 }
 

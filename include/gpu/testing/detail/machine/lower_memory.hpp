@@ -26,21 +26,12 @@ inline lowered_address lower_address(lowering_context& c, const ptx::operand& o,
   a.good = true;
   a.offset = o.offset();
   switch (s) {
-    case ptx::state_space::shared:
-      a.where = space::shared;
-      break;
-    case ptx::state_space::local:
-      a.where = space::local;
-      break;
-    case ptx::state_space::param:
-      a.where = c.source.entry ? space::param : space::local;
-      break;
+    case ptx::state_space::shared: a.where = space::shared; break;
+    case ptx::state_space::local: a.where = space::local; break;
+    case ptx::state_space::param: a.where = c.source.entry ? space::param : space::local; break;
     case ptx::state_space::global:
-    case ptx::state_space::constant:
-      a.where = space::global;
-      break;
-    default:
-      break;
+    case ptx::state_space::constant: a.where = space::global; break;
+    default: break;
   }
   if (o.target.kind != ptx::symbol_kind::none) {
     const auto symbol = c.address_of_symbol(o.target);
@@ -77,7 +68,7 @@ inline std::uint32_t list_elements(lowering_context& c, const ptx::operand& o, b
   return begin;
 }
 
-/// The register type of an operand, or of the first element of a vector that is no sink.
+/// Returns the register type of an operand, or of the first element of a vector that is not a sink.
 inline ptx::type element_type(lowering_context& c, const ptx::operand& o) {
   if (o.kind != ptx::operand_kind::vector) return o.value_type;
   for (const ptx::operand& e : c.source.elements_of(o))

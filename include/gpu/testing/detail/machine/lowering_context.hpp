@@ -1,4 +1,4 @@
-// What lowering a function needs: where registers, constants and variables lie.
+// The state of lowering a function: the places of registers, constants and variables.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace gpu::inline v0::testing::machine::detail {
 
-/// Where the symbols of a kernel lie that are the same for all of its functions.
+/// The addresses of a kernel's symbols that are the same for all of its functions.
 struct symbol_places {
   const ptx::module* module = nullptr;
   std::vector<address> variables;  // of the module: an address, or an offset in shared memory
@@ -31,7 +31,7 @@ struct symbol_address {
   std::uint64_t value = 0;
 };
 
-/// What a pointer to a function holds.
+/// Returns the value of a pointer to a function.
 inline address code_address(const ptx::module& module, std::uint32_t function) {
   return code_window + 16ull * module.aliased(function);
 }
@@ -52,8 +52,8 @@ class lowering_context {
   const ptx::function& source;
   lowered_function out;
   std::uint64_t frame_bytes = 0;  // local memory of a frame, which may be more than there is
-  std::string trouble;            // why an instruction cannot be lowered, when there is more to say
-  bool undefined = false;         // and that is a name that is nowhere defined
+  std::string trouble;     // the reason why an instruction cannot be lowered, if it has to be given
+  bool undefined = false;  // and that is a name that is nowhere defined
 
   /// The slot of a register.
   std::uint32_t slot_of(std::uint32_t reg) const { return slots_[reg]; }
@@ -72,7 +72,7 @@ class lowering_context {
     return found->second;
   }
 
-  /// A slot for a value of that many bytes that nobody reads later than the next instruction.
+  /// Returns a slot for a value of so many bytes that is not used after the next instruction.
   std::uint32_t scratch(std::uint32_t size) {
     const std::uint64_t zero[2] = {0, 0};
     return append(zero, size, warp_size);
@@ -83,11 +83,10 @@ class lowering_context {
     return sink_;
   }
 
-  /// Where a symbol lies; nothing when that space cannot be addressed.
+  /// Returns the address of a symbol, or nothing if its space cannot be addressed.
   std::optional<symbol_address> address_of_symbol(ptx::symbol s) {
     switch (s.kind) {
-      case ptx::symbol_kind::global:
-        return symbol_address{false, places_.variables[s.index]};
+      case ptx::symbol_kind::global: return symbol_address{false, places_.variables[s.index]};
       case ptx::symbol_kind::function:
         return symbol_address{false, code_address(*places_.module, s.index)};
       case ptx::symbol_kind::variable: {
@@ -104,8 +103,7 @@ class lowering_context {
         return symbol_address{true, out.parameters[s.index].offset};
       case ptx::symbol_kind::return_parameter:
         return symbol_address{true, out.returns[s.index].offset};
-      default:
-        return std::nullopt;
+      default: return std::nullopt;
     }
   }
 
@@ -119,16 +117,14 @@ class lowering_context {
     return out.code.back();
   }
 
-  /// The slot that holds an operand, after instructions that fill it where that takes any.
+  /// Returns the slot of an operand, after adding instructions that fill it if necessary.
   std::uint32_t operand_slot(const ptx::operand& o) {
     using ptx::operand_kind;
     const bool predicate = o.value_type == ptx::type::pred;
     const std::uint32_t size = predicate ? 0 : ptx::size_of(o.value_type);
     switch (o.kind) {
-      case operand_kind::reg:
-        return slot_of(o.index);
-      case operand_kind::immediate:
-        return constant(o.value, size);
+      case operand_kind::reg: return slot_of(o.index);
+      case operand_kind::immediate: return constant(o.value, size);
       case operand_kind::special: {
         const std::uint32_t slot = scratch(predicate ? 4 : size);
         read_special(o, slot, size);
@@ -143,10 +139,8 @@ class lowering_context {
         frame_address(value, slot, size ? size : 8);
         return slot;
       }
-      case operand_kind::sink:
-        return predicate ? no_slot : sink();
-      default:
-        return no_slot;
+      case operand_kind::sink: return predicate ? no_slot : sink();
+      default: return no_slot;
     }
   }
 

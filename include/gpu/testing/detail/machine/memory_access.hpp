@@ -1,4 +1,4 @@
-// One lane's access to memory: where the bytes are, whether the lane may touch them.
+// One lane's access to memory: the place of the bytes, and whether the lane may access them.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace gpu::inline v0::testing::machine {
 
-/// How the address of an access is to be understood.
+/// The meaning of the address of an access.
 enum class space : std::uint8_t {
   generic,
   global,  // and constant
@@ -43,7 +43,8 @@ namespace detail {
   return {};
 }
 
-/// As refuse, with the number between the texts: kept out of the many functions that access memory.
+/// Does the same as refuse, with the number between the texts. It is a function of its own, to keep
+/// the many functions that access memory small.
 [[gnu::cold, gnu::noinline]] inline located refuse_number(warp& w, fault_kind kind, unsigned lane,
                                                           address a, std::uint32_t size,
                                                           access_kind access, const char* before,
@@ -181,7 +182,7 @@ template <class T> inline void put(const located& at, std::uint32_t offset, cons
   }
 }
 
-/// The address that a lane's access goes to.
+/// Returns the address of a lane's access.
 inline address address_of(const std::byte* registers, const decoded& d, unsigned slot,
                           unsigned lane) {
   if (d.slots[slot] == no_slot) return static_cast<address>(d.offset);

@@ -1,7 +1,7 @@
-// Where things lie in the 64-bit generic address space of the simulated device.
+// The layout of the 64-bit generic address space of the simulated device.
 //
-// Every window lies above the 47 bits that an operating system gives to a process, so an address
-// from here never collides with a host mapping, and a host access to one faults at once.
+// Every window is above the 47 bits that an operating system gives to a process, so an address from
+// here never collides with a host mapping, and a host access to one faults at once.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ inline constexpr address code_window = 0x0007'0000'0000'0000;
 /// Each of the small windows is this long.
 inline constexpr address small_window_size = address{1} << 32;
 
-/// Whether `a` lies in the small window that begins at `window`.
+/// Returns whether `a` is in the small window that begins at `window`.
 constexpr bool in_window(address a, address window) noexcept {
   return a - window < small_window_size;
 }

@@ -14,7 +14,7 @@ namespace detail {
 
 /// One conversion of a format string.
 struct conversion {
-  std::string flags;   // flags, width, precision as they stand, '*' included
+  std::string flags;   // flags, width and precision as written, '*' included
   std::string length;  // hh, h, l, ll, j, z, t, L
   char kind = 0;       // 0: the format string ends in the middle
   std::size_t end = 0;
@@ -113,7 +113,7 @@ inline bool format_device(std::string_view format, Arguments arguments, String s
       case 'c': {
         std::int32_t value = 0;
         if (!arguments(&value, 4)) return false;
-        out += detail::format_one(spec + 'c', static_cast<int>(value));
+        out += detail::format_one(spec + 'c', value);
         break;
       }
       case 'e':

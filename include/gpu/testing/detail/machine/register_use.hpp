@@ -1,4 +1,4 @@
-// Which registers an instruction reads and writes.
+// The registers that an instruction reads and writes.
 #pragma once
 
 #include <gpu/testing/detail/ptx/ir.hpp>
@@ -10,7 +10,7 @@ inline bool is_arithmetic(ptx::opcode op) {
   return op <= mov_unpack || op == cvt || op == cvt_pack || (op >= vadd && op <= vset4);
 }
 
-/// Whether the first operand is written and not read.
+/// Returns whether the first operand is written and not read.
 inline bool has_result(ptx::opcode op) {
   using enum ptx::opcode;
   return is_arithmetic(op) || op == mov_address || op == ld || op == ldu || op == shfl ||

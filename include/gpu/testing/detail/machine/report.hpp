@@ -1,10 +1,11 @@
-// Turning what an instruction noted into a report that a person can act on.
+// Turns the note of an instruction into a report that a person can act on.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <utility>
 
+#include <gpu/core/detail/declared_name.hpp>
 #include <gpu/testing/detail/machine/address_space.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
@@ -23,14 +24,29 @@ inline std::string three(const std::array<std::uint32_t, 3>& v) {
   return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," + std::to_string(v[2]) + ")";
 }
 
+/// Returns the declaration behind a name in the module, `scale(float*)` for `_Z5scalePf`.
+inline std::string readable(const std::string& name) {
+  const text declared = gpu::detail::demangled(name.c_str());
+  return declared.empty() ? name : std::string(declared.c_str());
+}
+/// Returns the name of a kernel without its parameters, as `module::kernel` takes it.
+inline std::string readable_kernel(const std::string& name) {
+  gpu::detail::text_builder out;
+  gpu::detail::split_symbol(name.c_str()).write_short(out);
+  return out.finish().c_str();
+}
+/// Returns the name of a variable without the function that it is in.
+inline std::string readable_variable(const std::string& name) {
+  const std::string declared = readable(name);
+  const std::size_t scope = declared.rfind("::");
+  return scope == std::string::npos ? declared : declared.substr(scope + 2);
+}
+
 inline const char* verb(access_kind kind) {
   switch (kind) {
-    case access_kind::read:
-      return "reads";
-    case access_kind::write:
-      return "writes";
-    case access_kind::atomic:
-      return "atomically updates";
+    case access_kind::read: return "reads";
+    case access_kind::write: return "writes";
+    case access_kind::atomic: return "atomically updates";
   }
   return "touches";
 }
@@ -47,8 +63,8 @@ inline void locate_in_source(const ptx::module& module, const ptx::function& fun
 }
 
 inline std::string compose(const fault& f) {
-  std::string text = std::string(describe(f.kind)) + " in kernel " + f.kernel;
-  if (f.function != f.kernel) text += ", function " + f.function;
+  std::string text = std::string(describe(f.kind)) + " in kernel " + readable_kernel(f.kernel);
+  if (f.function != f.kernel) text += ", function " + readable(f.function);
   text += ", block " + three(f.block) + ", thread " + three(f.thread);
   if (f.access_size != 0) {
     text += "\n  " + std::string(verb(f.access)) + " " + std::to_string(f.access_size) +
@@ -74,8 +90,10 @@ inline std::string name_shared(const warp& w, std::uint64_t offset) {
   --found;
   const ptx::variable& v = *found->second;
   const std::uint64_t within = offset - found->first;
-  if (v.unsized || within < v.size) return "byte " + std::to_string(within) + " of " + v.name;
-  return std::to_string(within - v.size) + " bytes past the end of " + v.name;
+  if (v.unsized || within < v.size)
+    return "byte " + std::to_string(within) + " of " + detail::readable_variable(v.name);
+  return std::to_string(within - v.size) + " bytes past the end of " +
+         detail::readable_variable(v.name);
 }
 
 /// "byte 12 of tile" for an offset in a lane's local memory, with the function where another one
@@ -88,15 +106,15 @@ inline std::string name_local(const warp& w, unsigned lane, std::uint64_t offset
       const ptx::variable& v = function.variables[i];
       const std::uint64_t within = offset - f->base[lane] - f->function->variables[i];
       if (v.space == ptx::state_space::local && within < v.size)
-        return "byte " + std::to_string(within) + " of " + v.name +
-               (f == w.top ? "" : " of function " + function.name);
+        return "byte " + std::to_string(within) + " of " + detail::readable_variable(v.name) +
+               (f == w.top ? "" : " of function " + detail::readable(function.name));
     }
     break;
   }
   return {};
 }
 
-/// Everything known about what the running instruction of a warp noted in `failure`.
+/// Returns everything known about the fault that a warp's instruction noted in `failure`.
 inline fault make_fault(const warp& w, const decoded* d) {
   const failure_note& note = w.failure;
   const executable& kernel = *w.block->grid->what->kernel;

@@ -15,16 +15,16 @@ struct moment {
   std::uint16_t thread = 0;  // linear index in the block
 };
 
-/// Bytes plus, per byte, who touched it last. Two accesses conflict when they come from different
-/// threads, at least one writes, not both are atomic, and no barrier lies between them: none of the
-/// block, and for threads of one warp none of the warp either. Everything that might order threads
-/// in another way (fences, named barriers, mbarriers) is counted as a barrier of the block, so a
-/// report is always a race, and a race behind such a thing may pass. Threads: a block is executed
-/// by one thread at a time.
+/// Bytes, and for each byte the threads that accessed it last. Two accesses conflict when they come
+/// from different threads, at least one writes, not both are atomic, and no barrier lies between
+/// them: none of the block, and for threads of one warp none of the warp either. Everything that
+/// might order threads in another way (fences, named barriers, mbarriers) is counted as a barrier
+/// of the block, so a report is always a race, and a race behind such a thing may pass. Threads: a
+/// block is executed by one thread at a time.
 class shared_memory {
  public:
-  /// Starts over with `end` bytes that were never written, of which those from `begin` on may be
-  /// touched.
+  /// Starts again with `end` bytes that were never written, of which those from `begin` on may be
+  /// accessed.
   void reset(std::size_t begin, std::size_t end, bool races, bool writes) {
     bytes_.assign(end, std::byte{});
     begin_ = begin;
@@ -41,12 +41,12 @@ class shared_memory {
   struct finding {
     bool race = false;
     bool unwritten = false;
-    bool other_wrote = false;  // what the other thread did
+    bool other_wrote = false;  // whether the other thread wrote
     std::uint16_t other = 0;
     std::size_t offset = 0;  // of the byte
   };
 
-  /// Notes a read and says whether it races or reads what was never written.
+  /// Notes a read. Returns whether it races or reads bytes that were never written.
   finding note_read(std::size_t offset, std::size_t size, const moment& now) {
     finding found;
     for (std::size_t i = offset; i < offset + size; ++i) {
@@ -74,8 +74,8 @@ class shared_memory {
     return found;
   }
 
-  /// Notes a write. `unchanged`: it stores what is there already, which is no conflict (many
-  /// threads raising one flag).
+  /// Notes a write. If `unchanged`, it stores the value that the bytes have already, which is not a
+  /// conflict (many threads that raise one flag).
   finding note_write(std::size_t offset, std::size_t size, const moment& now, bool unchanged) {
     return note_change(offset, size, now, unchanged, false);
   }
@@ -102,7 +102,7 @@ class shared_memory {
       r.write_atomic = false;
     }
   }
-  /// The thread whose asynchronous copy of that byte is not done, or `several` where there is none.
+  /// The thread whose asynchronous copy of that byte is not done, or `several` if there is none.
   std::uint16_t copies(std::size_t offset) const {
     return record_of(offset).on_its_way ? record_of(offset).writer : several;
   }
@@ -128,7 +128,7 @@ class shared_memory {
     std::uint32_t read_block = 0;
     bool others_in_warp = false;  // read by several threads of the reader's warp
     bool write_atomic = false;
-    bool on_its_way = false;  // what the writer copies asynchronously
+    bool on_its_way = false;  // bytes of an asynchronous copy of the writer
   };
 
   finding note_change(std::size_t offset, std::size_t size, const moment& now, bool unchanged,

@@ -1,4 +1,4 @@
-// How much stack a kernel and its functions take on a device, as far as PTX tells.
+// Computes how much stack a kernel and its functions take on a device, as far as PTX shows.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace gpu::inline v0::testing::machine::detail {
 
-/// Whether a call is of a function of the module, and not of the device's runtime.
+/// Returns whether a call is of a function of the module, not of the device's runtime.
 inline bool leads_to_code(const ptx::module& module, const ptx::call_site& call) {
   return call.function == ptx::no_index || module.functions[module.aliased(call.function)].defined;
 }
@@ -95,7 +95,7 @@ class call_liveness {
     }
   }
 
-  /// What is live where block `b` ends.
+  /// Returns the registers that are live at the end of block `b`.
   registers live_behind(std::size_t b, std::size_t end) const {
     registers live(words_, 0);
     const auto join = [&](std::size_t instruction) {
@@ -197,7 +197,7 @@ inline std::uint32_t kept_during_calls(const ptx::module& module, const ptx::fun
   return (call_liveness(module, f).most_bytes() + return_address + 7) / 8 * 8;
 }
 
-/// How much stack a kernel needs.
+/// The stack that a kernel needs.
 struct stack_need {
   std::uint64_t local_bytes = 0;  // of the longest chain of direct calls; recursion counts once
   bool depth_is_known = true;     // nothing is recursive, nor called by its address

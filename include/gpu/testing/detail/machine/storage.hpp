@@ -30,15 +30,15 @@ class storage {
     return std::shared_ptr<storage>(new storage(first, size, std::move(bytes), std::move(shadow)));
   }
 
-  /// Host memory that belongs to somebody else and outlives the mapping. It has no shadow: the host
-  /// writes to it behind the device's back.
+  /// Host memory of another owner, which outlives the mapping. It has no shadow, since the host
+  /// writes to it unnoticed.
   static std::shared_ptr<storage> wrap(void* host, std::size_t size) {
     return std::shared_ptr<storage>(
         new storage(static_cast<std::byte*>(host), size, buffer{}, buffer{}));
   }
 
-  /// A part of a file, which other processes may map as well; null where that cannot be. It has no
-  /// shadow: the others write to it behind the device's back. `offset` is a multiple of a page.
+  /// A part of a file, which other processes may map as well; null if mapping fails. It has no
+  /// shadow, since other processes write to it unnoticed. `offset` is a multiple of a page.
   static std::shared_ptr<storage> map_file(int file, std::uint64_t offset, std::size_t size) {
     void* mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file,
                           static_cast<::off_t>(offset));

@@ -1,4 +1,4 @@
-// What sust.p makes of a value in the format of a surface.
+// Converts values to the format of a surface, as sust.p does.
 #pragma once
 
 #include <bit>
@@ -9,13 +9,13 @@
 
 namespace gpu::inline v0::testing::machine {
 
-/// The bits of a channel: integers are limited to what it holds, floats are
-/// rounded, to finite numbers.
+/// Returns the bits of a channel: integers are clamped to its range, floats are rounded to finite
+/// numbers.
 inline std::uint32_t write_channel(std::uint32_t value, texel_format format) {
   switch (format.kind) {
     case channel_kind::floating:
       if (format.channel_bytes == 4) return value;
-      if ((value & 0x7fff'ffff) >= 0x7f80'0000)  // of a NaN what fits stays
+      if ((value & 0x7fff'ffff) >= 0x7f80'0000)  // a NaN keeps the bits that fit
         return (value >> 16 & 0xfc00) | (value >> 13 & 0x03ff);
       return ptx::detail::encode<ptx::f16, ptx::rounding::nearest_even, true>(
           static_cast<double>(std::bit_cast<float>(value)));

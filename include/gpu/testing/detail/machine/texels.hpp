@@ -14,16 +14,16 @@
 
 namespace gpu::inline v0::testing::machine {
 
-/// Four channels, either as they lie in memory or as an instruction gives them: integers, or floats
-/// as their bits. Channels that a format does not have are 0, the last one too.
+/// Four channels, either as in memory or as an instruction returns them: integers, or floats as
+/// their bits. Channels that a format does not have are 0, the last one too.
 using texel = std::array<std::uint32_t, 4>;
 
 constexpr bool has_sign(texel_format format) noexcept {
   return format.kind == channel_kind::signed_integer ||
-         format.kind == channel_kind::signed_normalised;
+         format.kind == channel_kind::signed_normalized;
 }
 
-/// The greatest number that a channel of integers holds, 1.0 when it is read as normalised.
+/// The greatest number that a channel of integers holds, 1.0 when it is read as normalized.
 constexpr std::int64_t greatest_integer(texel_format format) noexcept {
   return (std::int64_t{1} << (8 * format.channel_bytes - (has_sign(format) ? 1 : 0))) - 1;
 }
@@ -33,7 +33,7 @@ inline std::int64_t integer_value(std::uint32_t bits, texel_format format) {
   return static_cast<std::int64_t>(detail::extended(bits, format.channel_bytes, has_sign(format)));
 }
 
-/// Whether a texture gives floats rather than integers.
+/// Returns whether reading a texture gives floats rather than integers.
 constexpr bool reads_floats(const texture& t) noexcept {
   const texel_format format = t.source.format;
   const bool integer =
@@ -43,7 +43,7 @@ constexpr bool reads_floats(const texture& t) noexcept {
 
 namespace detail {
 
-/// 8 bits of a colour in the curve of sRGB as the hardware's linear value: the exact one with 8
+/// 8 bits of a color in the curve of sRGB as the hardware's linear value: the exact one with 8
 /// significant bits, but for a few that it has otherwise.
 inline float linear_of_srgb(std::uint32_t byte) {
   constexpr struct {
@@ -66,12 +66,12 @@ inline float half_value(std::uint32_t bits) {
 
 }  // namespace detail
 
-/// Whether a channel is a colour in the curve of sRGB.
+/// Returns whether a channel is a color in the sRGB curve.
 constexpr bool is_srgb(const texture& t, std::size_t channel) noexcept {
   return t.how.srgb && t.source.format.channel_bytes == 1 && channel < 3;
 }
 
-/// What a texture gives for the bits of one channel.
+/// Returns the value that a texture gives for the bits of one channel.
 inline std::uint32_t read_channel(const texture& t, std::uint32_t bits, std::size_t channel) {
   const texel_format format = t.source.format;
   if (format.kind == channel_kind::floating)
@@ -84,8 +84,8 @@ inline std::uint32_t read_channel(const texture& t, std::uint32_t bits, std::siz
   return std::bit_cast<std::uint32_t>(std::max(scaled, -1.0f));
 }
 
-/// The texel of the border, as it would lie in memory. Where integers are read it has the low bits
-/// of what the sampler holds.
+/// Returns the texel of the border as in memory. If integers are read, it has the low bits of the
+/// sampler's color.
 inline texel border_texel(const texture& t) {
   const texel_format format = t.source.format;
   texel border{};

@@ -26,21 +26,18 @@ inline std::int64_t modulo(std::int64_t i, std::int64_t n) {
 /// The texel that index `i` means among `n`.
 inline std::int64_t addressed(address_mode mode, std::int64_t i, std::int64_t n) {
   switch (mode) {
-    case address_mode::wrap:
-      return modulo(i, n);
+    case address_mode::wrap: return modulo(i, n);
     case address_mode::mirror: {
       const std::int64_t r = modulo(i, 2 * n);
       return r < n ? r : 2 * n - 1 - r;
     }
-    case address_mode::border:
-      return i < 0 || i >= n ? -1 : i;
-    case address_mode::clamp:
-      break;
+    case address_mode::border: return i < 0 || i >= n ? -1 : i;
+    case address_mode::clamp: break;
   }
   return std::clamp(i, std::int64_t{0}, n - 1);
 }
 
-/// A normalised coordinate has 21 fractional bits left before it is scaled, more for long images.
+/// A normalized coordinate has 21 fractional bits left before it is scaled, more for long images.
 inline double scaled(double u, std::int64_t n) {
   const int bits = n <= 8192 ? 21 : n <= 65536 ? 22 : 23;
   return std::ldexp(std::floor(std::ldexp(u, bits)), -bits) * static_cast<double>(n);
@@ -48,10 +45,10 @@ inline double scaled(double u, std::int64_t n) {
 
 /// A coordinate in texels, exact. What is far outside comes a little nearer; a NaN and subnormal
 /// numbers count as 0.
-inline double texels_at(address_mode mode, bool normalised, float coordinate, std::int64_t n) {
+inline double texels_at(address_mode mode, bool normalized, float coordinate, std::int64_t n) {
   if (std::isnan(coordinate) || std::fpclassify(coordinate) == FP_SUBNORMAL) return 0;
   constexpr double far = 0x1p30;
-  if (!normalised) return std::clamp(static_cast<double>(coordinate), -far, far);
+  if (!normalized) return std::clamp(static_cast<double>(coordinate), -far, far);
   double u = static_cast<double>(coordinate);
   if (mode == address_mode::wrap || mode == address_mode::mirror) {
     if (std::isinf(u)) return 0;
@@ -64,15 +61,15 @@ inline double texels_at(address_mode mode, bool normalised, float coordinate, st
 }  // namespace detail
 
 /// The one texel at a coordinate.
-inline axis_taps nearest_tap(address_mode mode, bool normalised, float coordinate,
+inline axis_taps nearest_tap(address_mode mode, bool normalized, float coordinate,
                              std::int64_t offset, std::int64_t n) {
-  const double at = detail::texels_at(mode, normalised, coordinate, n);
+  const double at = detail::texels_at(mode, normalized, coordinate, n);
   const std::int64_t tap =
       detail::addressed(mode, static_cast<std::int64_t>(std::floor(at)) + offset, n);
   return {tap, tap, 0};
 }
 
-/// The two texels whose centres a coordinate lies between, before an address mode is applied. The
+/// The two texels whose centers a coordinate lies between, before an address mode is applied. The
 /// place between them has 8 fractional bits, rounded to nearest.
 inline axis_taps linear_taps_between(double texels, std::int64_t offset) {
   const std::int64_t at =
@@ -80,9 +77,9 @@ inline axis_taps linear_taps_between(double texels, std::int64_t offset) {
   return {at >> 8, (at >> 8) + 1, static_cast<int>(at & 255)};
 }
 
-inline axis_taps linear_taps(address_mode mode, bool normalised, float coordinate,
+inline axis_taps linear_taps(address_mode mode, bool normalized, float coordinate,
                              std::int64_t offset, std::int64_t n) {
-  const double texels = detail::texels_at(mode, normalised, coordinate, n);
+  const double texels = detail::texels_at(mode, normalized, coordinate, n);
   axis_taps taps = linear_taps_between(texels, offset);
   if (mode == address_mode::clamp && (taps.first < 0 || taps.second >= n)) taps.weight = 0;
   taps.first = detail::addressed(mode, taps.first, n);

@@ -6,15 +6,15 @@
 
 namespace gpu::inline v0::testing::machine {
 
-/// A face, in the order +x, -x, +y, -y, +z, -z, and normalised coordinates in it.
+/// A face, in the order +x, -x, +y, -y, +z, -z, and normalized coordinates in it.
 struct cube_place {
   std::uint32_t face = 0;
   float s = 0.5f;
   float t = 0.5f;
 };
 
-/// Where a direction meets the cube. Of components of the same length z goes before y, y before x.
-/// What is no direction, because it is zero, infinite or no number, means the middle of a face.
+/// Returns where a direction meets the cube. Of components of the same length z comes before y, and
+/// y before x. If the direction is zero, infinite or NaN, it is the middle of a face.
 inline cube_place cube_place_of(float x, float y, float z) {
   const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
   cube_place place;
@@ -52,36 +52,24 @@ struct cube_texel {
   std::int64_t y = 0;
 };
 
-/// The texel of the next face that lies beside the texel (x, y) of a face, one of the two being -1
-/// or n.
+/// Returns the texel of the next face beside the texel (x, y) of a face, of which one coordinate is
+/// -1 or n.
 inline cube_texel across_edge(std::uint32_t face, std::int64_t x, std::int64_t y, std::int64_t n) {
-  // The centre of the texel as a direction. One step over the edge, what was the longest component
+  // The center of the texel as a direction. One step over the edge, what was the longest component
   // is that of the last texels of the face.
   const auto size = static_cast<float>(n);
-  const auto centre = [&](std::int64_t i) {
+  const auto center = [&](std::int64_t i) {
     return i < 0 ? -1.0f : i >= n ? 1.0f : (2 * static_cast<float>(i) + 1) / size - 1;
   };
-  const float sc = centre(x), tc = centre(y), ma = 1 - 1 / size;
+  const float sc = center(x), tc = center(y), ma = 1 - 1 / size;
   cube_place place;
   switch (face) {
-    case 0:
-      place = cube_place_of(ma, -tc, -sc);
-      break;
-    case 1:
-      place = cube_place_of(-ma, -tc, sc);
-      break;
-    case 2:
-      place = cube_place_of(sc, ma, tc);
-      break;
-    case 3:
-      place = cube_place_of(sc, -ma, -tc);
-      break;
-    case 4:
-      place = cube_place_of(sc, -tc, ma);
-      break;
-    default:
-      place = cube_place_of(-sc, -tc, -ma);
-      break;
+    case 0: place = cube_place_of(ma, -tc, -sc); break;
+    case 1: place = cube_place_of(-ma, -tc, sc); break;
+    case 2: place = cube_place_of(sc, ma, tc); break;
+    case 3: place = cube_place_of(sc, -ma, -tc); break;
+    case 4: place = cube_place_of(sc, -tc, ma); break;
+    default: place = cube_place_of(-sc, -tc, -ma); break;
   }
   const auto index = [&](float at) {
     return static_cast<std::int64_t>(std::floor(static_cast<double>(at) * static_cast<double>(n)));

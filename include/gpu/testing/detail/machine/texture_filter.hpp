@@ -17,7 +17,7 @@
 
 namespace gpu::inline v0::testing::machine {
 
-/// What an instruction asks of a texture.
+/// The operands of a read from a texture.
 struct texture_request {
   std::array<std::uint32_t, 3> coordinates{};  // bits of floats, or integers
   bool integers = false;
@@ -38,8 +38,8 @@ inline std::array<std::int64_t, 3> extents_of(const image_level& level) {
           static_cast<std::int64_t>(level.depth)};
 }
 
-/// How many axes the hardware looks at: a one-dimensional image is a row, which is read at height 0
-/// and so halfway in the border above it.
+/// Returns the number of axes that the hardware filters: a one-dimensional image is a row, which is
+/// read at height 0 and so halfway in the border above it.
 constexpr unsigned axes_of(image_shape shape) noexcept {
   return shape == image_shape::three ? 3 : 2;
 }
@@ -67,7 +67,7 @@ inline image_place place_of(const texture& t, const texture_request& r) {
   return place;
 }
 
-/// Whether the filter goes on in the next face where a face of a cube ends.
+/// Returns whether the filter continues in the next face at the edge of a face of a cube.
 constexpr bool is_seamless(const texture& t) noexcept {
   return t.source.shape == image_shape::cube && t.how.seamless_cube;
 }
@@ -78,12 +78,12 @@ constexpr std::int32_t low_bits(std::int32_t offset, int bits) noexcept {
          (32 - bits);
 }
 
-/// Only normalised coordinates are wrapped or mirrored, others are clamped instead, and so are
+/// Only normalized coordinates are wrapped or mirrored, others are clamped instead, and so are
 /// those in a face of a cube without seams.
 constexpr address_mode mode_of(const texture& t, std::size_t axis) noexcept {
   if (is_seamless(t)) return address_mode::clamp;
   const address_mode mode = t.how.address[axis];
-  return t.how.normalised_coordinates || mode == address_mode::border ? mode : address_mode::clamp;
+  return t.how.normalized_coordinates || mode == address_mode::border ? mode : address_mode::clamp;
 }
 
 /// The taps along each axis of a level. Address modes do nothing for integer coordinates: outside
@@ -109,8 +109,8 @@ inline std::optional<std::array<axis_taps, 3>> taps_of(const texture& t, const t
       const std::int64_t tap = std::clamp(i, std::int64_t{0}, n - 1);
       taps[k] = {tap, tap, 0};
     } else {
-      taps[k] = linear ? linear_taps(mode, t.how.normalised_coordinates, place.at[k], offset, n)
-                       : nearest_tap(mode, t.how.normalised_coordinates, place.at[k], offset, n);
+      taps[k] = linear ? linear_taps(mode, t.how.normalized_coordinates, place.at[k], offset, n)
+                       : nearest_tap(mode, t.how.normalized_coordinates, place.at[k], offset, n);
     }
   }
   return taps;
@@ -119,9 +119,9 @@ inline std::optional<std::array<axis_taps, 3>> taps_of(const texture& t, const t
 /// A share of `whole` as the hardware rounds it.
 constexpr int share(int weight, int whole) noexcept { return (weight * whole + 128) >> 8; }
 
-/// How much the corners count that share `whole`, bit k of the number of a corner saying which tap
-/// of axis k. It is divided along z, then x, then y, each time with what is rounded for one side
-/// left for the other.
+/// Returns the weights of the corners, whose sum is `whole`; bit k of a corner's number is its tap
+/// of axis k. The weight is divided along z, then x, then y, each time rounded for one side, with
+/// the rest for the other.
 inline std::array<int, 8> weights_of(const std::array<axis_taps, 3>& taps, int whole) {
   std::array<int, 8> weights{};
   const int upper = share(taps[2].weight, whole);
@@ -212,8 +212,8 @@ texel read_nearest(const texture& t, const texture_request& r, std::size_t level
 
 }  // namespace detail
 
-/// tex: what a texture gives. `fetch(level, layer, x, y, z)` reads a texel as it lies in
-/// memory; negative coordinates are those of the border.
+/// Returns the result of tex. `fetch(level, layer, x, y, z)` reads a texel as in memory; negative
+/// coordinates are those of the border.
 template <class Fetch>
 texel read_texture(const texture& t, const texture_request& r, Fetch& fetch) {
   const float level =

@@ -11,7 +11,7 @@
 
 namespace gpu::inline v0::testing::machine {
 
-/// The levels that a level of detail lies between, and how much the second counts, in 1/256.
+/// The levels around a level of detail, and the weight of the second one, in 1/256.
 struct level_taps {
   std::size_t first = 0;
   std::size_t second = 0;
@@ -55,9 +55,9 @@ inline float estimated_length(const image& source, const std::array<float, 3>& g
   return longest + (sum - longest) * (11.0f / 32.0f);
 }
 
-/// The level of detail at which a texel covers what the coordinates change by, in normalised
-/// coordinates, from one pixel to the next. Of two gradients the longer one counts; along the one
-/// axis of a line both do, where they are about as long.
+/// Returns the level of detail at which a texel is as large as the change of the normalized
+/// coordinates from one pixel to the next. The longer of two gradients counts; for a
+/// one-dimensional image both count if they are about equally long.
 inline float level_of_gradients(const image& source, const std::array<float, 3>& x,
                                 const std::array<float, 3>& y) {
   const float along_x = estimated_length(source, x), along_y = estimated_length(source, y);

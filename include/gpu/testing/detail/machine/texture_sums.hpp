@@ -13,8 +13,8 @@
 
 namespace gpu::inline v0::testing::machine {
 
-/// A channel of the texels of two slices, four each, as it lies in memory, and how much each
-/// counts: 256 together.
+/// A channel of the texels of two slices, four each, as in memory, and their weights, whose sum is
+/// 256.
 struct weighted_channel {
   std::array<std::uint32_t, 16> bits{};
   std::array<int, 16> weights{};
@@ -24,8 +24,8 @@ namespace detail {
 
 constexpr std::uint32_t filter_nan = 0x7fff'ffff;
 
-/// How the filter holds floats: the binary digits of the result, and how many below the leading one
-/// of the largest texel are left of all texels.
+/// The precision in which the filter keeps floats: the binary digits of the result, and the number
+/// of digits below the leading one of the largest texel that all texels keep.
 struct filter_precision {
   int digits = 24;
   int kept = 27;
@@ -75,7 +75,7 @@ inline float sum_floats(const weighted_channel& c, const filter_precision& preci
   return static_cast<float>(sum < 0 ? -rounded : rounded);
 }
 
-/// Integers become numbers of 16 bits, which are then read as normalised.
+/// Integers become numbers of 16 bits, which are then read as normalized.
 inline float sum_integers(const weighted_channel& c, texel_format format) {
   const bool is_signed = has_sign(format);
   std::int64_t sum = 0;
@@ -83,7 +83,7 @@ inline float sum_integers(const weighted_channel& c, texel_format format) {
     sum += integer_value(c.bits[k], format) * c.weights[k];
   }
   const std::int64_t most = is_signed ? 32767 : 65535;
-  const std::int64_t one = greatest_integer(format) * 256;  // what a sum of 1.0 is
+  const std::int64_t one = greatest_integer(format) * 256;  // the sum that stands for 1.0
   const std::int64_t scaled = 2 * sum * most + one;         // rounds halves up
   const std::int64_t whole =
       scaled >= 0 ? scaled / (2 * one) : -((-scaled + 2 * one - 1) / (2 * one));
@@ -93,7 +93,7 @@ inline float sum_integers(const weighted_channel& c, texel_format format) {
 
 }  // namespace detail
 
-/// The sum of a channel over several texels. The colours of sRGB are added as halves.
+/// The sum of a channel over several texels. The colors of sRGB are added as halves.
 inline std::uint32_t filter_channel(const texture& t, weighted_channel c, std::size_t channel) {
   const texel_format format = t.source.format;
   float sum = 0;

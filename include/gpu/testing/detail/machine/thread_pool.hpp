@@ -16,10 +16,10 @@
 
 namespace gpu::inline v0::testing::machine {
 
-/// A fixed number of threads that help whoever calls `run`. With one thread, everything happens in
-/// the calling thread. The helpers start with the first `run` that wants them and are joined by the
-/// destructor. Where the system has fewer threads, fewer help.
-/// Threads: `run` may be called from several threads at once.
+/// A fixed number of threads that help the caller of `run`. With one thread, everything happens in
+/// the calling thread. The helpers start with the first `run` that needs them, and the destructor
+/// joins them. If the system has fewer threads, fewer help. Threads: `run` may be called from
+/// several threads at once.
 class thread_pool {
  public:
   /// `threads` counts the calling thread; 0 = as many as the machine has.
@@ -87,7 +87,7 @@ class thread_pool {
     }
   }
 
-  /// Calls `work`. Returns what it threw.
+  /// Calls `work`. Returns the exception that it threw.
   static std::exception_ptr failure_of(const std::function<void()>& work) {
 #if defined(__cpp_exceptions)
     try {

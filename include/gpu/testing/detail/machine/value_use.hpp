@@ -1,4 +1,4 @@
-// What a function does with a value that it loaded.
+// Finds out whether a function uses a value that it loaded.
 #pragma once
 
 #include <algorithm>
@@ -19,16 +19,16 @@ enum class what_was_written : std::uint8_t {
   some_bytes,      // may be stored anywhere, and taken apart
 };
 
-/// Looks at the instructions from a load to the next jump. Compilers load local memory before they
-/// know that they need to, since that cannot fault, and copy structures with what lies between
-/// their members: a value that nobody wrote is a mistake only where something is computed with it.
+/// Looks at the instructions from a load to the next jump. Compilers load local memory
+/// speculatively, since that cannot fault, and copy structures with the padding between their
+/// members: a value that was never written is a mistake only if something is computed with it.
 class value_use {
  public:
   value_use(const ptx::function& function, std::uint32_t load) : function_{function}, load_{load} {}
 
-  /// Whether something is computed with register `reg` that the load fills; not where it is
-  /// dropped, one of the two that a selection chooses from, handed on in local memory or
-  /// parameters, or what the members of a bit field are put into.
+  /// Returns whether something is computed with register `reg` that the load fills. It does not
+  /// count if the value is dropped, is one of two in a selection, is passed on in local memory or
+  /// parameters, or is the word into which members of a bit field are inserted.
   bool computes_with(std::uint32_t reg, what_was_written written) {
     written_ = written;
     seen_.clear();
@@ -38,7 +38,7 @@ class value_use {
  private:
   static constexpr std::uint32_t longest = 512;  // instructions that are looked at
 
-  /// As the instruction after `from` goes on; `derived`: the register is a result.
+  /// Follows the instructions after `from`. If `derived`, the register is a result.
   bool follow(std::uint32_t from, std::uint32_t reg, bool derived) {
     if (!seen_.insert({from, reg}).second) return false;
     const std::uint32_t end = function_.instructions.size() - load_ > longest
@@ -57,7 +57,7 @@ class value_use {
     return derived && end != function_.instructions.size();
   }
 
-  /// Whether instruction `n`, which reads the register, makes a difference of it.
+  /// Returns whether the result of instruction `n`, which reads the register, depends on its value.
   bool decides(std::uint32_t n, const ptx::instruction& i, std::uint32_t reg, bool derived) {
     using enum ptx::opcode;
     const auto operands = function_.operands_of(i);
@@ -68,14 +68,12 @@ class value_use {
     const bool in_part = !derived && written_ == what_was_written::some_bytes;
     switch (i.op) {
       case selp:
-      case slct:
-        return is(3);
+      case slct: return is(3);
       case st:
         if (operands[0].index == reg && operands[0].kind == ptx::operand_kind::address) return true;
         return derived || !may_hand_on(i);
       case mov:
-      case mov_pack:
-        return follow(n, operands[0].index, derived);
+      case mov_pack: return follow(n, operands[0].index, derived);
       case bfi:
         if (is(2) && !is(1)) return false;
         break;
@@ -111,7 +109,7 @@ class value_use {
            store.with.space == ptx::state_space::param;
   }
 
-  /// Whether a source is a constant that takes out bits of the loaded value.
+  /// Returns whether a source is a constant that clears bits of the loaded value.
   bool clears_bits(std::span<const ptx::operand> operands) const {
     const std::uint32_t bits = 8 * ptx::size_of(function_.instructions[load_].types[0]);
     const std::uint64_t all = bits < 64 ? (std::uint64_t{1} << bits) - 1 : ~std::uint64_t{};

@@ -39,7 +39,7 @@ struct frame {
   std::vector<std::byte> registers;
 };
 
-/// Lanes that are at the same instruction of the same frame and go on together.
+/// Lanes that are at the same instruction of the same frame and run together.
 struct group {
   enum class state : std::uint8_t { ready, at_collective, at_barrier };
   frame* in = nullptr;
@@ -73,7 +73,7 @@ struct pending_copy {
 
 struct block_state;
 
-/// What an instruction found wrong; the scheduler completes it to a `fault`.
+/// The mistake that an instruction found; the scheduler completes it to a `fault`.
 struct failure_note {
   fault_kind kind = fault_kind::none;
   unsigned lane = 0;
@@ -85,7 +85,7 @@ struct failure_note {
 
 /// 32 threads.
 struct warp {
-  // What handlers use all the time.
+  // Members that every handler uses.
   std::byte* registers = nullptr;  // of the running frame
   const lowered_function* function = nullptr;
   frame* top = nullptr;
@@ -151,24 +151,26 @@ struct block_state {
   std::array<memory_view, 16> views{};
 };
 
-/// What all blocks of a launch share.
+/// The state that all blocks of a launch share.
 struct grid_state {
   const launch* what = nullptr;
   address_space* memory = nullptr;
-  address workspace = 0;  // of a cooperative launch: what grid-wide barriers count in
+  address workspace = 0;  // of a cooperative launch: the counter of grid-wide barriers
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  std::atomic<bool> told{false};  // that it has run for long
+  std::atomic<bool> told{false};  // its long run was reported
   std::atomic<bool> stop{false};
-  std::mutex output;  // serialises the hooks and what follows
-  std::set<std::pair<const decoded*, fault_kind>> reported;  // what had its report, and of what
-  std::map<std::pair<const decoded*, std::uint32_t>, bool> uses;  // of what loads find unwritten
+  std::mutex output;  // serializes the hooks, and guards the next members
+  std::set<std::pair<const decoded*, fault_kind>>
+      reported;  // instructions that were reported, and for which mistake
+  std::map<std::pair<const decoded*, std::uint32_t>, bool>
+      uses;  // the result of `find_out` for each load
   std::optional<fault> first;
 
   bool stopped() const {
     return stop.load(std::memory_order_relaxed) ||
-           (what->cancelled && what->cancelled->load(std::memory_order_relaxed));
+           (what->canceled && what->canceled->load(std::memory_order_relaxed));
   }
-  /// Whether it has run for so long that somebody should be told, and has not been.
+  /// Returns whether the launch has run so long that it should be reported, and has not been.
   bool is_late() {
     const auto limit = what->limit.told_after;
     return limit.count() != 0 && !told.load(std::memory_order_relaxed) &&
@@ -178,7 +180,7 @@ struct grid_state {
     const std::lock_guard lock(output);
     return reported.insert({d, kind}).second;
   }
-  /// What `find_out` says of the case of a load, asked once in a launch.
+  /// Returns the result of `find_out` for a load, which is called once in a launch.
   template <class F> bool matters(const decoded& d, std::uint32_t which, F find_out) {
     const std::lock_guard lock(output);
     const auto [known, fresh] = uses.try_emplace({&d, which}, false);

@@ -1,9 +1,9 @@
 // Runs a warp: chooses a group of lanes, runs it until it diverges or waits, brings lanes together.
 //
 // Lanes have program counters of their own. Among the groups that can run, the one in the deepest
-// call and then at the lowest instruction goes first, so that those ahead wait where control flow
-// joins; a group that had to wait for long is preferred for a while, so that lanes that spin never
-// keep others from what they spin for.
+// call and then at the lowest instruction goes first, so that groups ahead wait where control flow
+// joins. A group that had to wait for long is preferred for a while, so that spinning lanes never
+// block the lanes that they wait for.
 #pragma once
 
 #include <bit>
@@ -87,7 +87,7 @@ inline bool complete_collectives(warp& w) {
     if (!d.together(w, parties, present)) return false;
     for (group& g : w.groups) {
       if (!takes_part(g)) continue;
-      // The next group in line still has to recognise itself by its instruction.
+      // The next group in line still has to recognize itself by its instruction.
       g.waits = group::state::ready;
       g.pc += 1;
     }
@@ -106,9 +106,9 @@ inline group& split(warp& w, const group& from, lane_mask lanes, std::uint32_t p
   return w.groups.back();
 }
 
-/// What becomes of the running group after an instruction that is not followed by the next one for
-/// all of its lanes. `mask` are the lanes that executed it, `g` a copy of the group, at the
-/// instruction; the group in the list is to be replaced by what is left in `g.lanes` at `g.pc`.
+/// Updates the running group after an instruction that is not followed by the next one for all of
+/// its lanes. `mask` are the lanes that executed it, `g` a copy of the group, at the instruction;
+/// the group in the list becomes the lanes that are left in `g.lanes`, at `g.pc`.
 inline bool finish_collective(warp& w, const decoded& d, group& g, lane_mask mask) {
   lane_mask waiting = 0;
   for (lane_mask left = mask; left != 0;) {
@@ -193,15 +193,10 @@ inline bool finish_instruction(warp& w, const decoded& d, group& g, action what,
       g.lanes &= ~mask;
       ++g.pc;
       return true;
-    case action::table_jump:
-      finish_table_jump(w, g, mask);
-      return true;
-    case action::collective:
-      return finish_collective(w, d, g, mask);
-    case action::barrier:
-      return finish_barrier(w, d, g, mask);
-    case action::call:
-      return finish_call(w, d, g, mask);
+    case action::table_jump: finish_table_jump(w, g, mask); return true;
+    case action::collective: return finish_collective(w, d, g, mask);
+    case action::barrier: return finish_barrier(w, d, g, mask);
+    case action::call: return finish_call(w, d, g, mask);
     case action::leave:
       if (g.in->caller != nullptr) {
         group& back = split(w, g, mask, g.in->return_to);
@@ -213,15 +208,12 @@ inline bool finish_instruction(warp& w, const decoded& d, group& g, action what,
       }
       finish_exit(w, g, mask);
       return true;
-    case action::exit:
-      finish_exit(w, g, mask);
-      return true;
+    case action::exit: finish_exit(w, g, mask); return true;
     case action::yield:
       w.yielded = true;
       ++g.pc;
       return true;
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -235,7 +227,7 @@ inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
   const bool diverged = w.groups.size() > 1;
   const std::uint32_t start = fuel;
   std::uint32_t left = fuel;
-  std::uint32_t counted = fuel;  // what g.executed has of it
+  std::uint32_t counted = fuel;  // the part of it that g.executed has
   std::uint32_t pc = g.pc;
   bool sound = true, changed = false;
   while (left != 0) {
@@ -292,8 +284,7 @@ inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
     (void)fail(w, fault_kind::instruction_budget,
                static_cast<unsigned>(std::countr_zero(g.lanes != 0 ? g.lanes : 1u)),
                "more than " + std::to_string(budget) +
-                   " instructions, most likely a loop without "
-                   "end; the budget can be raised");
+                   " instructions, most likely an endless loop; the budget can be raised");
     return false;
   }
   return sound;

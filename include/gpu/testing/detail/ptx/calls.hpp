@@ -52,7 +52,7 @@ inline bool check_call_list(parser_context& context, const token& where, const c
   return true;
 }
 
-/// Whether a call may pass or receive an operand: registers but no predicates, the whole of a
+/// Returns whether a call may pass or receive an operand: registers except predicates, a whole
 /// .param variable that the caller declares, numbers as arguments, a sink as a result.
 inline bool travels(const parser_context& context, const operand& o, bool result) {
   if (o.kind == operand_kind::reg) return o.value_type != type::pred;
@@ -92,7 +92,7 @@ inline bool type_call_list(parser_context& context, std::vector<raw_operand>& li
   return true;
 }
 
-/// What an indirect call names last: a prototype or a list of functions.
+/// Parses the last operand of an indirect call: a prototype or a list of functions.
 inline bool parse_call_shape(parser_context& context, call_site& site) {
   token shape;
   if (!context.expect_identifier(shape)) return false;
@@ -105,7 +105,7 @@ inline bool parse_call_shape(parser_context& context, call_site& site) {
     site.candidates = context.scope.call_targets[entry->index];
     return true;
   }
-  return context.fail(shape, context.quote(shape) + " is no .callprototype or .calltargets");
+  return context.fail(shape, context.quote(shape) + " is not a .callprototype or .calltargets");
 }
 
 /// call (results), target, (arguments), shape
@@ -124,12 +124,13 @@ inline bool parse_call(parser_context& context, const token& where, instruction&
   if (indirect) {
     site.target_register = entry.index;
     if (!accepts(entry.value_type, type::u64)) {
-      return context.fail(target, "a function's address is held by a 64-bit integer register");
+      return context.fail(target, "a function's address must be in a 64-bit integer register");
     }
   } else {
     const name_entry* name = context.names.find(target.text);
     if (name == nullptr || name->kind != name_kind::function) {
-      return context.fail(target, context.quote(target) + " is no function declared before");
+      return context.fail(target,
+                          context.quote(target) + " is not a function that was declared before");
     }
     site.function = name->index;
   }

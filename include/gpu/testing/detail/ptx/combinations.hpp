@@ -10,7 +10,7 @@
 
 namespace gpu::inline v0::testing::ptx::detail {
 
-/// What the suffixes of ld and st have to do with the state space and each other.
+/// Checks the suffixes of ld and st against the state space and each other.
 inline bool check_memory_suffixes(parser_context& context, const token& where,
                                   const instruction& i) {
   const modifiers& m = i.with;
@@ -23,15 +23,15 @@ inline bool check_memory_suffixes(parser_context& context, const token& where,
     return context.fail(where, space + " takes no L1 priority, prefetch size or cache policy");
   }
   if (m.order != memory_order::weak && m.cache != cache_operator::none) {
-    return context.fail(where, "a memory order goes without a cache operator");
+    return context.fail(where, "a memory order and a cache operator exclude each other");
   }
   if (m.order == memory_order::mmio && (m.vector != 1 || m.scope != memory_scope::sys)) {
-    return context.fail(where, ".mmio is .sys and of one element");
+    return context.fail(where, ".mmio needs .sys and a single element");
   }
   return true;
 }
 
-/// Which suffixes a cvt between two types takes.
+/// Checks the suffixes of a cvt between two types.
 inline bool check_conversion(parser_context& context, const token& where, const instruction& i) {
   const modifiers& m = i.with;
   const type to = i.types[0];
@@ -135,7 +135,7 @@ inline bool check_barrier(parser_context& context, const instruction& i,
                                            std::to_string(threads.value.value));
   }
   return i.op != opcode::bar_arrive || threads.value.value != 0 ||
-         context.fail(threads.where, "bar.arrive says how many threads there are, not 0");
+         context.fail(threads.where, "bar.arrive needs a number of threads, which cannot be 0");
 }
 
 /// .shared::cluster of the mbarrier instructions: another block's barrier gives no state back.
@@ -147,7 +147,7 @@ inline bool check_remote_barrier(parser_context& context, const token& where, co
     return true;
   }
   return context.fail(where, arrives && !i.with.no_complete
-                                 ? ".shared::cluster gives no state: the destination is _"
+                                 ? ".shared::cluster returns no state: the destination must be _"
                                  : "this instruction is for .shared::cta, not .shared::cluster");
 }
 
@@ -175,8 +175,7 @@ inline bool check_values(parser_context& context, const token& where, const inst
     }
     case opcode::bar_sync:
     case opcode::bar_arrive:
-    case opcode::bar_red:
-      return check_barrier(context, i, raw);
+    case opcode::bar_red: return check_barrier(context, i, raw);
     case opcode::pmevent:
       return i.with.mask ? check_immediate(context, raw[0], "the mask of events", 0xffff)
                          : check_immediate(context, raw[0], "the number of an event", 15);

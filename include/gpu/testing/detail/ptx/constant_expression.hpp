@@ -81,27 +81,13 @@ inline bool combine(parser_context& context, const token& sign, const constant& 
   if (op == "||") return truth(ua != 0 || ub != 0);
   result.kind = is_unsigned ? constant::form::unsigned_integer : constant::form::signed_integer;
   switch (op[0]) {
-    case '+':
-      result.bits = ua + ub;
-      return true;
-    case '-':
-      result.bits = ua - ub;
-      return true;
-    case '*':
-      result.bits = ua * ub;
-      return true;
-    case '&':
-      result.bits = ua & ub;
-      return true;
-    case '|':
-      result.bits = ua | ub;
-      return true;
-    case '^':
-      result.bits = ua ^ ub;
-      return true;
-    case '<':
-      result.bits = ub > 63 ? 0 : ua << ub;
-      return true;
+    case '+': result.bits = ua + ub; return true;
+    case '-': result.bits = ua - ub; return true;
+    case '*': result.bits = ua * ub; return true;
+    case '&': result.bits = ua & ub; return true;
+    case '|': result.bits = ua | ub; return true;
+    case '^': result.bits = ua ^ ub; return true;
+    case '<': result.bits = ub > 63 ? 0 : ua << ub; return true;
     case '>':
       result.kind = a.kind;
       if (a.kind == constant::form::unsigned_integer) {
@@ -110,8 +96,7 @@ inline bool combine(parser_context& context, const token& sign, const constant& 
         result.bits = static_cast<std::uint64_t>(sa >> (ub > 63 ? 63 : ub));
       }
       return true;
-    default:
-      break;
+    default: break;
   }
   if (ub == 0) return context.fail(sign, "division by zero in a constant expression");
   const bool remainder = op[0] == '%';
@@ -169,7 +154,7 @@ inline bool parse_unary(parser_context& context, constant& value, std::uint32_t 
   return true;
 }
 
-/// How tightly a binary operator binds; 0 for what is none.
+/// Returns the precedence of a binary operator; 0 for other tokens.
 inline int precedence_of(const token& t) {
   constexpr std::string_view never = ";,)]}{(";
   if (t.kind != token_kind::punctuation || never.find(t.text[0]) != never.npos) return 0;

@@ -47,7 +47,7 @@ inline bool parse_section(parser_context& context) {
   context.tokens.take();
   if (!context.expect("{")) return false;
   if (name.text == ".debug_str") return parse_strings(context);
-  return context.tokens.skip_to_brace() || context.fail(name, "this section has no end");
+  return context.tokens.skip_to_brace() || context.fail(name, "this section is not closed");
 }
 
 /// Gives the locations of inlined code the names of their functions.

@@ -12,7 +12,7 @@
 
 namespace gpu::inline v0::testing::ptx::detail {
 
-/// What the words in front of the name say.
+/// The meaning of the words before the name.
 struct declaration_head {
   state_space space = state_space::generic;
   type element = type::none;
@@ -37,7 +37,8 @@ inline bool parse_alignment(parser_context& context, std::uint32_t& alignment) {
   const token where = context.tokens.peek();
   std::uint64_t value = 0;
   if (!context.expect_unsigned(1u << 16, value)) return false;
-  if (!std::has_single_bit(value)) return context.fail(where, "an alignment is a power of two");
+  if (!std::has_single_bit(value))
+    return context.fail(where, "an alignment must be a power of two");
   alignment = static_cast<std::uint32_t>(value);
   return true;
 }
@@ -82,7 +83,8 @@ inline bool parse_head(parser_context& context, declaration_head& head) {
       if (!good) {
         return context.fail(t, "nothing can be declared as " + std::string(t.text) + " here");
       }
-      if (head.element != type::none) return context.fail(t, "a declaration has one type");
+      if (head.element != type::none)
+        return context.fail(t, "a declaration needs exactly one type");
       head.element = element;
     } else if (space != state_space::generic && head.space == state_space::generic) {
       head.space = space;
@@ -102,7 +104,7 @@ inline bool parse_head(parser_context& context, declaration_head& head) {
               ": references to textures and surfaces are not supported, objects are",
           refusal::unsupported_instruction);
     } else {
-      return context.fail(t, context.quote(t) + " has no place in a declaration");
+      return context.fail(t, context.quote(t) + " is not allowed in a declaration");
     }
   }
   if (head.element == type::none) return context.fail_expected("a type");
@@ -222,7 +224,8 @@ inline bool parse_parameter(parser_context& context, parameter& p, token& name,
   if (!parse_dimensions(context, head, shape, open)) return false;
   const bool single = shape.bytes == size_of(head.element) && head.element != type::pred;
   if (head.space == state_space::reg && !single) {
-    return context.fail(name, "a parameter in a register is one value, and no predicate");
+    return context.fail(name,
+                        "a parameter in a register must be a single value that is not a predicate");
   }
   const std::uint64_t largest = context.options.limits.parameter_bytes;
   const std::uint64_t aligned =

@@ -40,7 +40,8 @@ struct image_text {
 
 namespace detail {
 
-/// What a packed text may grow to: it is taken from the memory at once, on the word of a header.
+/// The largest size of an unpacked text. The memory is allocated at once, for the size that a
+/// header states.
 inline constexpr std::uint64_t largest_unpacked = 256u << 20;
 
 inline image_text refuse_image(std::string why, refusal reason) {
@@ -132,7 +133,7 @@ inline image_text text_of(const fatbin_member& member) {
 inline image_text text_of_fatbin(std::span<const std::byte> image, std::uint32_t max_target) {
   std::vector<fatbin_member> members;
   if (!read_fatbin(image, members)) {
-    return detail::refuse_image("this fat binary is cut off or damaged", refusal::invalid_image);
+    return detail::refuse_image("this fat binary is truncated or damaged", refusal::invalid_image);
   }
   const fatbin_member* best = nullptr;
   for (const fatbin_member& member : members) {
@@ -158,18 +159,16 @@ inline image_text text_of_image(const void* image, std::uint32_t max_target) {
   }
   const auto* bytes = static_cast<const std::byte*>(image);
   switch (*kind) {
-    case image_kind::text:
-      return {std::string(static_cast<const char*>(image)), std::nullopt};
-    case image_kind::fatbin:
-      return text_of_fatbin({bytes, static_cast<std::size_t>(fatbin_size(image))}, max_target);
+    case image_kind::text: return {std::string(static_cast<const char*>(image)), std::nullopt};
+    case image_kind::fatbin: return text_of_fatbin({bytes, fatbin_size(image)}, max_target);
     case image_kind::wrapper: {
       const void* container = detail::read_at<const void*>(bytes, 8);
       const bool good = container != nullptr && identify(container) == image_kind::fatbin;
       if (good) return text_of_image(container, max_target);
-      return detail::refuse_image("this wrapper points to no fat binary", refusal::invalid_image);
+      return detail::refuse_image("this wrapper does not point to a fat binary",
+                                  refusal::invalid_image);
     }
-    case image_kind::elf:
-      break;
+    case image_kind::elf: break;
   }
   const bool cubin = detail::read_at<std::uint16_t>(bytes, 18) == 190;  // EM_CUDA
   return detail::refuse_image(

@@ -135,7 +135,8 @@ inline bool parse_call_targets(parser_context& context, const token& name) {
     if (!context.expect_identifier(target)) return false;
     const name_entry* callee = context.names.find(target.text);
     if (callee == nullptr || callee->kind != name_kind::function) {
-      return context.fail(target, context.quote(target) + " is no function declared before");
+      return context.fail(target,
+                          context.quote(target) + " is not a function that was declared before");
     }
     targets.push_back(callee->index);
   } while (context.accept(","));
@@ -168,7 +169,7 @@ inline bool parse_call_prototype(parser_context& context, const token& name) {
     std::uint64_t count = 0;
     const bool counted = t.text == ".abi_preserve" || t.text == ".abi_preserve_control";
     if (t.text != ".noreturn" && !counted) {
-      return context.fail(t, context.quote(t) + " has no place in a prototype");
+      return context.fail(t, context.quote(t) + " is not allowed in a prototype");
     }
     if (counted && !context.expect_unsigned(UINT32_MAX, count)) return false;
   }

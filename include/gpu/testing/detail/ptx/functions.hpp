@@ -77,7 +77,8 @@ inline bool parse_performance_directives(parser_context& context) {
     bool good = true;
     const bool of_entry = t.text == ".maxntid" || t.text == ".reqntid" || t.text == ".maxnreg" ||
                           t.text == ".minnctapersm" || t.text == ".blocksareclusters";
-    if (of_entry && !f.entry) return context.fail(t, std::string(t.text) + " is for an .entry");
+    if (of_entry && !f.entry)
+      return context.fail(t, std::string(t.text) + " is only for an .entry");
     if (t.text == ".maxntid") {
       good = parse_dimensions_of_launch(context, f.max_threads);
     } else if (t.text == ".reqntid") {
@@ -98,7 +99,7 @@ inline bool parse_performance_directives(parser_context& context) {
       f.explicit_cluster = true;
     } else if (t.text == ".noreturn") {
       if (f.entry || !f.returns.empty()) {
-        return context.fail(t, ".noreturn is for a .func without results");
+        return context.fail(t, ".noreturn is only for a .func without results");
       }
       f.no_return = true;
     } else if (t.text == ".pragma") {
@@ -106,7 +107,7 @@ inline bool parse_performance_directives(parser_context& context) {
     } else if (t.text == ".blocksareclusters") {
       clusters = true;
     } else {
-      return context.fail(t, context.quote(t) + " has no place between a function and its body");
+      return context.fail(t, context.quote(t) + " is not allowed between a function and its body");
     }
     if (!good) return false;
   }

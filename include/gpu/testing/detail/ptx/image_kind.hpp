@@ -1,5 +1,5 @@
 #pragma once
-/// What a program hands to a driver as code, and how long it is. Images carry no size beside them.
+/// Finds out the kind and the length of code that a program passes to a driver as a bare pointer.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +30,8 @@ template <class T> T read_at(const std::byte* base, std::size_t offset) {
 
 }  // namespace detail
 
-/// What an image is. Reads no further than the first byte that tells.
-/// Returns nothing for an image that starts like none of the kinds.
+/// Returns the kind of an image. Reads no further than the first byte that decides. Returns nothing
+/// for an image of an unknown kind.
 inline std::optional<image_kind> identify(const void* image) {
   const auto* bytes = static_cast<const unsigned char*>(image);
   const auto starts_with = [&](std::uint32_t magic) {
@@ -59,10 +59,8 @@ inline std::uint64_t fatbin_size(const void* image) {
 inline std::size_t image_size(const void* image) {
   const auto* bytes = static_cast<const std::byte*>(image);
   switch (identify(image).value_or(image_kind::text)) {
-    case image_kind::fatbin:
-      return static_cast<std::size_t>(fatbin_size(image));
-    case image_kind::wrapper:
-      return 24;
+    case image_kind::fatbin: return fatbin_size(image);
+    case image_kind::wrapper: return 24;
     case image_kind::elf: {
       using detail::read_at;
       const std::uint64_t sections =
@@ -73,8 +71,7 @@ inline std::size_t image_size(const void* image) {
           std::uint64_t{read_at<std::uint16_t>(bytes, 54)} * read_at<std::uint16_t>(bytes, 56);
       return static_cast<std::size_t>(sections > segments ? sections : segments);
     }
-    case image_kind::text:
-      break;
+    case image_kind::text: break;
   }
   return std::string_view(static_cast<const char*>(image)).size() + 1;
 }

@@ -48,8 +48,8 @@ inline bool parse_symbol_value(parser_context& context, relocation& r) {
   const name_entry* entry = context.names.find(symbol_name.text);
   if (entry == nullptr ||
       (entry->kind != name_kind::global && entry->kind != name_kind::function)) {
-    return context.fail(symbol_name,
-                        context.quote(symbol_name) + " is no variable or function declared before");
+    return context.fail(symbol_name, context.quote(symbol_name) +
+                                         " is not a variable or function that was declared before");
   }
   r.target = symbol_of(*entry);
   std::uint64_t addend = 0;

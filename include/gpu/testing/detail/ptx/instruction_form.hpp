@@ -1,5 +1,5 @@
 #pragma once
-/// How the instruction table describes the forms of an instruction.
+/// The description of an instruction's form in the instruction table.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-/// Which instructions exist: one row for each form of one. Adding an instruction is adding a row to
-/// the part of its class; instruction_form.hpp says what the columns mean.
+/// The table of all instructions, with a row for each form. To add an instruction, add a row to the
+/// part of its class; instruction_form.hpp explains the columns.
 
 #include <array>
 #include <cstddef>

@@ -45,7 +45,8 @@ inline bool parse_indexed_branch(parser_context& context, instruction& i) {
   if (!context.expect_identifier(table)) return false;
   const name_entry* entry = context.names.find(table.text);
   if (entry == nullptr || entry->kind != name_kind::branch_table) {
-    return context.fail(table, context.quote(table) + " is no .branchtargets list declared before");
+    return context.fail(
+        table, context.quote(table) + " is not a .branchtargets list that was declared before");
   }
   raw[1].value.kind = operand_kind::branch_table;
   raw[1].value.index = entry->index;
@@ -75,7 +76,7 @@ inline bool parse_general(parser_context& context, const token& where, std::stri
   const resolved_form* chosen = nullptr;
   for (const resolved_form& candidate : place->second) {
     if (operand_count_of(candidate) != raw.size()) continue;
-    // bar.red and cp.async have two forms of one length: a predicate tells them apart.
+    // bar.red and cp.async have two forms of one length, which a predicate distinguishes.
     const std::size_t predicate = candidate.row->operands.find('p');
     if (predicate != std::string_view::npos && candidate.row->op == opcode::cp_async &&
         raw[predicate].value.value_type != type::pred) {
@@ -123,7 +124,7 @@ inline bool parse_guard(parser_context& context, guard& when) {
   bool found = false;
   if (!find_register(context, name, entry, found)) return false;
   if (!found || entry.value_type != type::pred) {
-    return context.fail(name, context.quote(name) + " is no predicate register");
+    return context.fail(name, context.quote(name) + " is not a predicate register");
   }
   when.reg = entry.index;
   return true;

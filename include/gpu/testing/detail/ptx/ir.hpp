@@ -17,7 +17,7 @@
 
 namespace gpu::inline v0::testing::ptx {
 
-/// What sort of refusal a diagnostic is; a driver has a code for each.
+/// The kinds of refusals; a driver has an error code for each.
 enum class refusal : std::uint8_t {
   malformed,                ///< not PTX, or PTX that breaks a rule of the language
   unsupported_version,      ///< .version is newer than the parser
@@ -29,7 +29,7 @@ enum class refusal : std::uint8_t {
   compressed,               ///< PTX that is compressed in a way that is not decoded
 };
 
-/// Why a text was refused, and where (both from 1).
+/// The reason why a text was refused, with line and column, both from 1.
 struct diagnostic {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
@@ -40,7 +40,7 @@ struct diagnostic {
 /// An index that refers to nothing.
 inline constexpr std::uint32_t no_index = 0xffff'ffffu;
 
-/// Which table a symbol lives in.
+/// The table that contains a symbol.
 enum class symbol_kind : std::uint8_t {
   none,
   global,            ///< module::variables

@@ -59,7 +59,7 @@ class lexer {
     return t;
   }
 
-  /// Where the last taken token ended.
+  /// Returns the end of the token that was taken last.
   std::uint32_t last_end() const { return last_end_; }
 
   /// Jumps behind the next '}' and returns false if there is none.
@@ -112,7 +112,7 @@ class lexer {
         const std::size_t close = text_.find("*/", position_ + 2);
         if (close == std::string_view::npos) {
           position_ = text_.size();
-          return "this comment has no end";
+          return "this comment is not closed";
         }
         for (; position_ < close + 2; ++position_) line_ += text_[position_] == '\n';
       } else {
@@ -172,7 +172,7 @@ class lexer {
     if (singles.find(c) != std::string_view::npos) {
       return set(token_kind::punctuation, position_ + 1);
     }
-    set_bad(position_ + 1, "this character has no place in PTX");
+    set_bad(position_ + 1, "this character is not allowed in PTX");
   }
 
   void read_string() {
@@ -181,7 +181,7 @@ class lexer {
       end += text_[end] == '\\' ? 2u : 1u;
     }
     if (end >= text_.size() || text_[end] != '"') {
-      return set_bad(end < text_.size() ? end : text_.size(), "this string has no end");
+      return set_bad(end < text_.size() ? end : text_.size(), "this string is not closed");
     }
     current_.kind = token_kind::string;
     current_.text = text_.substr(position_ + 1, end - position_ - 1);

@@ -71,7 +71,7 @@ class linker {
   }
 
  private:
-  /// Where the symbols of a unit are in the linked module.
+  /// The positions of a unit's symbols in the linked module.
   struct unit_places {
     std::vector<std::uint32_t> functions, variables;
     std::uint32_t first_file = 0;

@@ -20,7 +20,7 @@ struct link_unit {
 
 namespace detail {
 
-/// Where a function or variable is: its unit, and its place in the unit's table.
+/// The origin of a function or variable: its unit, and its index in the unit's table.
 struct symbol_home {
   std::uint32_t unit = no_index;
   std::uint32_t index = no_index;
@@ -49,7 +49,7 @@ inline bool same_places(const std::vector<parameter>& a, const std::vector<param
   return true;
 }
 
-/// Why a function or variable does not go with an earlier one of its name, or an empty string.
+/// Returns why a function or variable contradicts an earlier one of its name, or an empty string.
 inline std::string_view difference(const function& a, const function& b) {
   const bool same = same_places(a.parameters, b.parameters) && same_places(a.returns, b.returns);
   return same ? "" : "Prototype doesn't match";
@@ -61,8 +61,8 @@ inline std::string_view difference(const variable& a, const variable& b) {
   return open || common || a.size == b.size ? "" : "Size doesn't match";
 }
 
-/// Whether a definition of linkage `link` takes the place of an earlier one; of two common
-/// variables the larger one stays.
+/// Returns whether a definition of linkage `link` replaces an earlier one; of two common variables
+/// the larger one stays.
 inline bool replaces(linkage link, std::uint64_t size, linkage earlier,
                      std::uint64_t earlier_size) {
   if (earlier == linkage::external) return true;
@@ -91,7 +91,7 @@ void enter_symbols(const std::vector<link_unit>& units, std::vector<Symbol> modu
     }
     const symbol_home& other = known.definition.unit != no_index ? known.definition : known.first;
     const auto complain = [&](std::string_view what, const char* first) {
-      // Of a function, the place of the definition is told, even where that came last.
+      // For a function the position of the definition is reported, even if that came last.
       const std::uint32_t told = is_function && is_defined(each) ? unit : other.unit;
       errors.push_back("error   : " + std::string(what) + " for '" + each.name + "' in '" +
                        units.back().name + "', first " + first + " in '" + units[told].name + "'");

@@ -14,7 +14,7 @@ inline bool unpack_lz4(std::span<const std::byte> in, std::uint64_t size, std::s
   std::size_t i = 0;
   out.clear();
   const auto next = [&](std::size_t& length) {
-    // A length of 15 goes on in further bytes, as long as they are 255.
+    // A length of 15 continues in further bytes, as long as they are 255.
     for (unsigned byte = 255; byte == 255; length += byte) {
       if (i >= in.size()) return false;
       byte = std::to_integer<unsigned>(in[i++]);

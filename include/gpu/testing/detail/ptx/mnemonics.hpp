@@ -90,7 +90,8 @@ inline const std::unordered_map<std::string_view, std::vector<compiled_form>>& f
   return all;
 }
 
-/// Why a mnemonic does not fit a form, and how far it got: the furthest form makes the message.
+/// The reason why a mnemonic does not match a form, and how far it matched. The message is about
+/// the form that matched furthest.
 struct misfit {
   std::size_t progress = 0;
   std::string why;
@@ -128,7 +129,8 @@ inline bool fits(const compiled_form& candidate, const std::vector<std::string_v
       continue;
     }
     problem = {i, "'." + std::string(words[i]) +
-                      (t != type::none ? "' is no type for it" : "' is no suffix for it")};
+                      (t != type::none ? "' is not a type of this instruction"
+                                       : "' is not a suffix of this instruction")};
     return false;
   }
   if (result.type_count != candidate.type_count) {
@@ -154,7 +156,7 @@ inline void normalize(std::vector<std::string_view>& words) {
   if (words[0] == "bar" && words.size() > 2 && words[1] == "cta") words.erase(words.begin() + 1);
 }
 
-/// Why legal PTX with this mnemonic is not executed, or an empty string.
+/// Returns why legal PTX with this mnemonic is not executed, or an empty string.
 inline std::string_view refusal_of(std::string_view mnemonic) {
   for (const refused_instruction& refused : refused_instructions) {
     if (mnemonic.starts_with(refused.name) &&
@@ -177,7 +179,7 @@ inline bool resolve_mnemonic(parser_context& context, const token& where, std::s
   normalize(words);
   const auto found = forms_by_name().find(words[0]);
   if (found == forms_by_name().end() || words.size() > 24) {
-    return context.fail(where, "'" + name + "' is no PTX instruction");
+    return context.fail(where, "'" + name + "' is not a PTX instruction");
   }
   misfit closest{0, "no such instruction"};
   for (const compiled_form& candidate : found->second) {

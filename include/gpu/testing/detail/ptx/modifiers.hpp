@@ -1,5 +1,5 @@
 #pragma once
-/// What the suffixes of an instruction say, apart from its types.
+/// The modifiers that the suffixes of an instruction state, except types.
 
 #include <cstddef>
 #include <cstdint>
@@ -69,7 +69,8 @@ enum class float_class : std::uint8_t {
 };
 /// `.clamp`/`.wrap` of shf, bmsk, szext and the video shifts.
 enum class overflow_mode : std::uint8_t { none, clamp, wrap };
-/// Where a scalar video instruction puts its result in the destination, the rest comes from c.
+/// The part of the destination that the result of a scalar video instruction replaces; the rest
+/// comes from c.
 enum class merge_position : std::uint8_t { none, h0, h1, b0, b1, b2, b3 };
 
 enum class memory_order : std::uint8_t {
@@ -87,18 +88,14 @@ enum class cache_operator : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt };
 
 /// The coordinates of a texture or surface instruction. `a` stands for a layer before them.
 enum class image_geometry : std::uint8_t { none, d1, d2, d3, a1d, a2d, cube, acube };
-/// How many coordinates, the layer included, an instruction of this geometry looks at.
+/// Returns the number of coordinates, the layer included, of an instruction of this geometry.
 constexpr std::size_t coordinates_of(image_geometry g) {
   switch (g) {
-    case image_geometry::d1:
-      return 1;
+    case image_geometry::d1: return 1;
     case image_geometry::d2:
-    case image_geometry::a1d:
-      return 2;
-    case image_geometry::acube:
-      return 4;
-    default:
-      return 3;
+    case image_geometry::a1d: return 2;
+    case image_geometry::acube: return 4;
+    default: return 3;
   }
 }
 
@@ -108,7 +105,7 @@ constexpr bool has_layer(image_geometry g) {
 
 /// `.trap`, `.clamp`, `.zero` of the surface instructions: what is done outside the surface.
 enum class surface_bounds : std::uint8_t { trap, clamp, zero };
-/// What txq and suq ask for. Drivers answer no other question about texture and surface objects.
+/// The queries of txq and suq that drivers support for texture and surface objects.
 enum class image_query : std::uint8_t { width, height, depth, other };
 
 /// All suffixes, each in one place. Fields that an instruction does not have keep their default.

@@ -1,6 +1,6 @@
 #pragma once
-/// One name per instruction. Where PTX tells two instructions apart by a suffix that changes what
-/// the operands mean (bar.sync and bar.warp.sync, cp.async and its groups), they are two opcodes.
+/// One enumerator for each instruction. If a suffix changes the meaning of the operands (bar.sync
+/// and bar.warp.sync, cp.async and its groups), the forms are two opcodes.
 
 #include <cstdint>
 
@@ -95,7 +95,7 @@ enum class opcode : std::uint8_t {
   call,
   ret,
   exit,
-  // Synchronisation and communication.
+  // Synchronization and communication.
   bar_sync,
   bar_arrive,
   bar_red,

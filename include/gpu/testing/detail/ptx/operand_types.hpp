@@ -17,15 +17,11 @@ namespace gpu::inline v0::testing::ptx::detail {
 /// The state space that a symbol lives in.
 inline state_space space_of(const parser_context& context, symbol s) {
   switch (s.kind) {
-    case symbol_kind::global:
-      return context.out.variables[s.index].space;
-    case symbol_kind::variable:
-      return context.scope.out.variables[s.index].space;
+    case symbol_kind::global: return context.out.variables[s.index].space;
+    case symbol_kind::variable: return context.scope.out.variables[s.index].space;
     case symbol_kind::parameter:
-    case symbol_kind::return_parameter:
-      return state_space::param;
-    default:
-      return state_space::generic;
+    case symbol_kind::return_parameter: return state_space::param;
+    default: return state_space::generic;
   }
 }
 
@@ -49,11 +45,11 @@ inline bool check_address(parser_context& context, raw_operand& raw, state_space
     const bool short_space = space != state_space::generic && space != state_space::global;
     const bool fits =
         accepts(o.value_type, type::u64) || (short_space && accepts(o.value_type, type::u32));
-    return fits || context.fail(raw.where, "an address is held by a 64-bit integer register");
+    return fits || context.fail(raw.where, "an address must be in a 64-bit integer register");
   }
   if (o.target.kind == symbol_kind::none) {
     return space == state_space::local ||
-           context.fail(raw.where, "an address is a number in .local alone");
+           context.fail(raw.where, "an address can be a number only in .local");
   }
   if (o.target.kind == symbol_kind::function) {
     return context.fail(raw.where, "a function has no bytes to access");
@@ -171,7 +167,7 @@ inline bool check_mov(parser_context& context, std::vector<raw_operand>& raw, ty
   return check_value(context, raw[unpack ? 1 : 0], {t, false, unpack, false});
 }
 
-/// How many operands a form takes.
+/// Returns the number of operands that a form takes.
 inline std::size_t operand_count_of(const resolved_form& candidate) {
   const std::string_view letters = candidate.row->operands;
   if (letters == "M") return 2;
@@ -186,82 +182,54 @@ inline bool check_operand(parser_context& context, char letter, raw_operand& raw
   const std::uint8_t width = form_chosen.with.vector;
   const image_geometry geometry = form_chosen.with.geometry;
   switch (letter) {
-    case 'D':
-      return check_value(context, raw, {types[0], false, false, false});
+    case 'D': return check_value(context, raw, {types[0], false, false, false});
     case 'U':
       return raw.value.kind == operand_kind::sink ||
              check_value(context, raw, {types[0], false, false, false});
-    case 'E':
-      return check_value(context, raw, {type::u32, false, false, false});
-    case 'W':
-      return check_value(context, raw, {twice_as_wide(types[0]), false, false, false});
-    case 'K':
-      return check_value(context, raw, {types[0], true, false, false});
-    case 'V':
-      return check_vector(context, raw, width, {types[0], true, false, false});
-    case 'v':
-      return check_vector(context, raw, width, {types[0], true, true, false});
+    case 'E': return check_value(context, raw, {type::u32, false, false, false});
+    case 'W': return check_value(context, raw, {twice_as_wide(types[0]), false, false, false});
+    case 'K': return check_value(context, raw, {types[0], true, false, false});
+    case 'V': return check_vector(context, raw, width, {types[0], true, false, false});
+    case 'v': return check_vector(context, raw, width, {types[0], true, true, false});
     case 'P':
       return raw.value.kind == operand_kind::sink ||
              check_value(context, raw, {type::pred, false, false, false});
-    case 'Q':
-      return check_pair(context, raw, {type::pred, false, false, false});
-    case 'S':
-      return check_pair(context, raw, {type::b32, false, false, false});
+    case 'Q': return check_pair(context, raw, {type::pred, false, false, false});
+    case 'S': return check_pair(context, raw, {type::b32, false, false, false});
     case 'T':
       return raw.value.kind == operand_kind::pair
                  ? check_pair(context, raw, {type::b32, false, false, false})
                  : context.fail(raw.where, "expected d|p");
-    case 'a':
-      return check_value(context, raw, {types[0], false, true, false});
-    case 'b':
-      return check_value(context, raw, {types[1], false, true, false});
-    case 'c':
-      return check_value(context, raw, {types[2], false, true, false});
-    case 'k':
-      return check_value(context, raw, {types[1], true, true, false});
-    case 'r':
-      return check_value(context, raw, {types[1], true, true, true});
-    case 'w':
-      return check_value(context, raw, {twice_as_wide(types[0]), false, true, false});
-    case 'i':
-      return check_value(context, raw, {type::u32, false, true, false});
+    case 'a': return check_value(context, raw, {types[0], false, true, false});
+    case 'b': return check_value(context, raw, {types[1], false, true, false});
+    case 'c': return check_value(context, raw, {types[2], false, true, false});
+    case 'k': return check_value(context, raw, {types[1], true, true, false});
+    case 'r': return check_value(context, raw, {types[1], true, true, true});
+    case 'w': return check_value(context, raw, {twice_as_wide(types[0]), false, true, false});
+    case 'i': return check_value(context, raw, {type::u32, false, true, false});
     case 'l':
-    case 'h':
-      return check_value(context, raw, {type::b64, false, true, false});
-    case 'f':
-      return check_value(context, raw, {type::f32, false, true, false});
-    case 'p':
-      return check_value(context, raw, {type::pred, false, true, false});
+    case 'h': return check_value(context, raw, {type::b64, false, true, false});
+    case 'f': return check_value(context, raw, {type::f32, false, true, false});
+    case 'p': return check_value(context, raw, {type::pred, false, true, false});
     case 'I':
       return (raw.value.is_immediate() &&
               check_value(context, raw, {type::u32, false, true, false})) ||
              context.fail(raw.where, "expected an integer constant");
     case 'A':
       return check_address_value(context, raw, types[0] == type::u32 ? type::u32 : type::u64);
-    case 'm':
-      return check_address(context, raw, space);
-    case 'R':
-      return check_texture_result(context, raw, width, types[0]);
+    case 'm': return check_address(context, raw, space);
+    case 'R': return check_texture_result(context, raw, width, types[0]);
     case 't':
       return check_image(context, raw, geometry,
                          form_chosen.type_count == 2 ? types[1] : type::s32);
-    case 'j':
-      return check_object(context, raw);
-    case 'g':
-      return check_per_coordinate(context, raw, geometry, type::f32);
-    case 'o':
-      return check_per_coordinate(context, raw, geometry, type::s32);
-    case 'X':
-      return check_video(context, raw, types[0], form_chosen.row->op, letter);
-    case 'y':
-      return check_video(context, raw, types[last - 1], form_chosen.row->op, letter);
-    case 'z':
-      return check_video(context, raw, types[last], form_chosen.row->op, letter);
-    case 'x':
-      return check_value(context, raw, {types[0], false, true, false});
-    default:
-      return context.fail(raw.where, "unexpected operand");
+    case 'j': return check_object(context, raw);
+    case 'g': return check_per_coordinate(context, raw, geometry, type::f32);
+    case 'o': return check_per_coordinate(context, raw, geometry, type::s32);
+    case 'X': return check_video(context, raw, types[0], form_chosen.row->op, letter);
+    case 'y': return check_video(context, raw, types[last - 1], form_chosen.row->op, letter);
+    case 'z': return check_video(context, raw, types[last], form_chosen.row->op, letter);
+    case 'x': return check_value(context, raw, {types[0], false, true, false});
+    default: return context.fail(raw.where, "unexpected operand");
   }
 }
 

@@ -103,21 +103,16 @@ inline std::uint8_t component_of(std::string_view word) {
   return i == std::string_view::npos ? std::uint8_t{4} : static_cast<std::uint8_t>(i & 3);
 }
 
-/// The symbol that a name refers to; `symbol_kind::none` if it is no variable or function.
+/// Returns the symbol that a name refers to; `symbol_kind::none` if it is neither a variable nor a
+/// function.
 inline symbol symbol_of(const name_entry& entry) {
   switch (entry.kind) {
-    case name_kind::global:
-      return {symbol_kind::global, entry.index};
-    case name_kind::function:
-      return {symbol_kind::function, entry.index};
-    case name_kind::variable:
-      return {symbol_kind::variable, entry.index};
-    case name_kind::parameter:
-      return {symbol_kind::parameter, entry.index};
-    case name_kind::return_parameter:
-      return {symbol_kind::return_parameter, entry.index};
-    default:
-      return {};
+    case name_kind::global: return {symbol_kind::global, entry.index};
+    case name_kind::function: return {symbol_kind::function, entry.index};
+    case name_kind::variable: return {symbol_kind::variable, entry.index};
+    case name_kind::parameter: return {symbol_kind::parameter, entry.index};
+    case name_kind::return_parameter: return {symbol_kind::return_parameter, entry.index};
+    default: return {};
   }
 }
 
@@ -202,7 +197,7 @@ inline bool parse_named(parser_context& context, raw_operand& out) {
   const symbol target = name != nullptr ? symbol_of(*name) : symbol{};
   if (target.kind == symbol_kind::none) {
     return context.fail(
-        t, context.quote(t) + (name == nullptr ? " is not declared" : " is no operand"));
+        t, context.quote(t) + (name == nullptr ? " is not declared" : " is not an operand"));
   }
   out.value.kind = operand_kind::symbol;
   out.value.target = target;
@@ -266,7 +261,7 @@ inline bool parse_number(parser_context& context, raw_operand& out) {
   return parse_constant(context, out.number);
 }
 
-/// Whatever may stand inside a vector, too.
+/// Parses an operand that may also be an element of a vector.
 inline bool parse_simple(parser_context& context, raw_operand& out) {
   const token& t = context.tokens.peek();
   if (t.kind == token_kind::identifier && t.text != "WARP_SZ") return parse_named(context, out);

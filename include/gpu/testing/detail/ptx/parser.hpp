@@ -15,13 +15,14 @@ namespace gpu::inline v0::testing::ptx {
 
 namespace detail {
 
-/// The versions of PTX that there are, up to the newest of CUDA 13.0.
+/// Returns whether the version of PTX exists, up to the newest of CUDA 13.0.
 inline bool is_version(std::uint32_t major, std::uint32_t minor) {
   constexpr std::uint32_t last_minor[] = {5, 3, 2, 3, 1, 5, 8, 8, 0};
   return major > 9 || (major == 9 && minor > 0) || (major != 0 && minor <= last_minor[major - 1]);
 }
 
-/// The first version of PTX that has a target, as 78 for 7.8; 0: there is no such target.
+/// Returns the first version of PTX that has a target, as 78 for 7.8; 0 if the target does not
+/// exist.
 inline std::uint32_t first_version_of(std::uint32_t target, bool specific) {
   struct row {
     std::uint8_t target, version;
@@ -71,7 +72,7 @@ inline bool parse_version(parser_context& context) {
                       "PTX " + std::string(text) + " is newer than " +
                           std::to_string(options.max_version_major) + "." +
                           std::to_string(options.max_version_minor) +
-                          ", the newest that is understood: compile with an older toolkit",
+                          ", the newest that is supported: compile with an older toolkit",
                       refusal::unsupported_version);
 }
 
@@ -81,7 +82,7 @@ inline bool parse_target_word(parser_context& context) {
   if (!context.expect_identifier(t)) return false;
   if (t.text == "map_f64_to_f32") {
     return context.out.target < 13 ||
-           context.fail(t, "sm_13 and newer have .f64: map_f64_to_f32 is not for them",
+           context.fail(t, "map_f64_to_f32 is for targets before sm_13, which have no .f64",
                         refusal::unsupported_target);
   }
   if (t.text == "texmode_unified" || t.text == "texmode_independent") return true;
@@ -97,7 +98,7 @@ inline bool parse_target_word(parser_context& context) {
     good = good && c >= '0' && c <= '9';
     target = target * 10 + static_cast<std::uint32_t>(c - '0');
   }
-  if (!good) return context.fail(t, context.quote(t) + " is no target such as sm_90");
+  if (!good) return context.fail(t, context.quote(t) + " is not a target such as sm_90");
   context.out.target = target;
   context.out.specific = specific;
   const std::uint32_t device = context.options.max_target;
@@ -183,14 +184,16 @@ inline bool parse_alias(parser_context& context) {
   for (std::size_t i = 0; i < 2; ++i) {
     const name_entry* entry = context.names.find(names[i].text);
     if (entry == nullptr || entry->kind != name_kind::function) {
-      return context.fail(names[i], context.quote(names[i]) + " is no function declared before");
+      return context.fail(names[i],
+                          context.quote(names[i]) + " is not a function that was declared before");
     }
     indexes[i] = entry->index;
   }
   function& alias = context.out.functions[indexes[0]];
   const function& target = context.out.functions[indexes[1]];
   if (alias.defined || !target.defined || alias.entry || target.entry) {
-    return context.fail(names[0], "an alias is a declared function for one that is defined");
+    return context.fail(names[0],
+                        "an alias must be a declared function that stands for a defined one");
   }
   alias.alias_of = indexes[1];
   return context.expect(";");
@@ -274,7 +277,7 @@ inline parse_result parse(std::string_view text, const parse_options& options = 
   if (!detail::parse_module(context)) {
     result.error = context.error.has_value()
                        ? std::move(context.error)
-                       : diagnostic{1, 1, "the text was not understood", refusal::malformed};
+                       : diagnostic{1, 1, "the text could not be parsed", refusal::malformed};
     return result;
   }
   result.value = std::move(context.out);

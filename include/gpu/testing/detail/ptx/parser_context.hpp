@@ -1,6 +1,6 @@
 #pragma once
-/// What all parts of the parser share: the tokens, the module being built, the names in scope and
-/// the first error.
+/// The state that all parts of the parser share: the tokens, the module being built, the names in
+/// scope and the first error.
 
 #include <cstddef>
 #include <cstdint>
@@ -166,7 +166,7 @@ struct parser_context {
     return false;
   }
 
-  /// What stands at a token, quoted for a message.
+  /// Returns a token, quoted for a message.
   static std::string quote(const token& t) {
     if (t.kind == token_kind::end) return "the end of the text";
     constexpr std::size_t longest = 60;

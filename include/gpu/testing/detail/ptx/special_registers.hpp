@@ -104,7 +104,7 @@ inline constexpr special_register_name special_register_names[] = {
     {"current_graph_exec", special_register::current_graph_exec, type::u64},
 };
 
-/// Finds what `name` (with its %) is; false if it is no special register.
+/// Finds the special register `name` (with its %). Returns false if it does not exist.
 constexpr bool find_special_register(std::string_view name, special_register& which,
                                      type& value_type, std::uint8_t& number) {
   if (name.size() < 2 || name[0] != '%') return false;

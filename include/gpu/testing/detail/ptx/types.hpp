@@ -40,31 +40,25 @@ enum class type : std::uint8_t {
 /// Bytes that a value takes in memory; 0 for `none`, 1 for `pred`.
 constexpr std::uint32_t size_of(type t) {
   switch (t) {
-    case type::none:
-      return 0;
+    case type::none: return 0;
     case type::pred:
     case type::b8:
     case type::u8:
-    case type::s8:
-      return 1;
+    case type::s8: return 1;
     case type::b16:
     case type::u16:
     case type::s16:
     case type::f16:
     case type::bf16:
     case type::e4m3x2:
-    case type::e5m2x2:
-      return 2;
+    case type::e5m2x2: return 2;
     case type::b64:
     case type::u64:
     case type::s64:
     case type::f64:
-    case type::f32x2:
-      return 8;
-    case type::b128:
-      return 16;
-    default:
-      return 4;
+    case type::f32x2: return 8;
+    case type::b128: return 16;
+    default: return 4;
   }
 }
 
@@ -87,7 +81,7 @@ constexpr std::string_view name_of(type t) {
   return names[static_cast<std::uint8_t>(t)];
 }
 
-/// Where an address points. `generic` is an address without a state space.
+/// The state space of an address. `generic` is an address without a state space.
 enum class state_space : std::uint8_t { generic, constant, global, local, param, shared, reg };
 
 constexpr std::string_view name_of(state_space s) {

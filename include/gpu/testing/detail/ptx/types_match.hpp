@@ -1,5 +1,5 @@
 #pragma once
-/// Which registers an instruction's type accepts.
+/// Decides which registers an instruction's type accepts.
 
 #include <gpu/testing/detail/ptx/types.hpp>
 
@@ -7,8 +7,8 @@ namespace gpu::inline v0::testing::ptx::detail {
 
 constexpr bool is_integer(type t) { return is_signed(t) || is_unsigned(t); }
 
-/// Whether a register declared as `declared` may hold a value of the instruction type `t`: the same
-/// size, and one of them is untyped bits, or both are integers, or they are the same.
+/// Returns whether a register declared as `declared` may hold a value of the instruction type `t`:
+/// they have the same size, and one is untyped bits, or both are integers, or they are the same.
 constexpr bool accepts(type declared, type t) {
   if (declared == type::pred || t == type::pred) return declared == t;
   if (size_of(declared) != size_of(t)) return false;
@@ -16,7 +16,7 @@ constexpr bool accepts(type declared, type t) {
          (is_integer(declared) && is_integer(t));
 }
 
-/// The same where PTX relaxes it (ld, st, cvt): an integer or untyped register may be wider.
+/// Returns the same for ld, st and cvt, for which an integer or untyped register may be wider.
 constexpr bool accepts_wider(type declared, type t) {
   if (accepts(declared, t)) return true;
   if (declared == type::pred || t == type::pred || size_of(declared) < size_of(t)) return false;
@@ -26,16 +26,11 @@ constexpr bool accepts_wider(type declared, type t) {
 /// The type of twice the width, for .wide.
 constexpr type twice_as_wide(type t) {
   switch (t) {
-    case type::u16:
-      return type::u32;
-    case type::s16:
-      return type::s32;
-    case type::u32:
-      return type::u64;
-    case type::s32:
-      return type::s64;
-    default:
-      return type::none;
+    case type::u16: return type::u32;
+    case type::s16: return type::s32;
+    case type::u32: return type::u64;
+    case type::s32: return type::s64;
+    default: return type::none;
   }
 }
 

@@ -11,7 +11,7 @@
 
 namespace gpu::inline v0::testing::ptx::detail {
 
-/// What an operand has to be.
+/// The requirements on an operand.
 struct requirement {
   type wanted = type::none;
   bool wider = false;     ///< a wider register will do
@@ -21,8 +21,8 @@ struct requirement {
 
 inline std::string describe(type t) { return "." + std::string(name_of(t)); }
 
-/// Whether a special register can be read as the type. Those that once had 16 bits, and %gridid,
-/// which once had 32, may be read as they were.
+/// Returns whether a special register can be read as the type. Registers that once had 16 bits, and
+/// %gridid, which once had 32, may still be read so.
 inline bool reads_as(const operand& o, const requirement& need) {
   if (need.wider) return accepts_wider(o.value_type, need.wanted);
   const std::uint32_t size = size_of(need.wanted);

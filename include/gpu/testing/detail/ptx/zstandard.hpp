@@ -47,10 +47,10 @@ inline const zstandard& system_zstandard() {
 /// Unpacks what must become exactly `size` bytes, the memory that is taken whatever `in` says.
 inline bool unpack_zstandard(const zstandard& library, std::span<const std::byte> in,
                              std::uint64_t size, std::string& out) {
-  constexpr unsigned long long unknown = 0ull - 1;  // a frame need not tell its size
+  constexpr unsigned long long unknown = 0ull - 1;  // a frame need not state its size
   const unsigned long long content = library.content_size(in.data(), in.size());
   if (content != unknown && content != size) return false;
-  out.resize(static_cast<std::size_t>(size));
+  out.resize(size);
   const std::size_t made = library.decompress(out.data(), out.size(), in.data(), in.size());
   return library.is_error(made) == 0 && made == out.size();
 }

@@ -1,4 +1,4 @@
-// Handlers of non-bulk asynchronous copies, which are done when somebody waits for them, no sooner.
+// Handlers of non-bulk asynchronous copies, which are done only when a thread waits for them.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ inline void finish_copies(warp& w, lane_mask lanes) {
   if (!w.copies.empty()) finish_copies(w, lanes, [](const pending_copy&) { return true; });
 }
 
-/// Whether the same bytes are on their way to the same place: that is no race.
+/// Returns whether the same bytes are being copied to the same address, which is not a race.
 inline bool is_on_its_way(const block_state& block, const pending_copy& wanted) {
   if (!block.shared.tracks() || block.shared.copies(wanted.to) == shared_memory::several)
     return false;
@@ -94,7 +94,7 @@ inline action run_copy(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-/// cp.async.commit_group: what follows belongs to the next group.
+/// cp.async.commit_group: copies that follow belong to the next group.
 inline action run_commit_copies(warp& w, const decoded&, lane_mask mask) {
   for_lanes(mask, [&](unsigned lane) { ++w.copy_groups[lane]; });
   return action::next;
@@ -108,7 +108,7 @@ inline action run_wait_copies(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-/// cp.async.wait_all, also of what belongs to no group yet.
+/// cp.async.wait_all, also for copies that belong to no group yet.
 inline action run_wait_all_copies(warp& w, const decoded&, lane_mask mask) {
   finish_copies(w, mask);
   return action::next;

@@ -13,34 +13,23 @@
 
 namespace gpu::inline v0::testing::machine::detail {
 
-/// What an integer or bit operation makes of the old value.
+/// Returns the value that an integer or bit operation makes of the old value.
 template <class U> inline U combine_integers(ptx::operation op, bool is_signed, U old, U b, U c) {
   using enum ptx::operation;
   using S = std::make_signed_t<U>;
   const bool lower = is_signed ? static_cast<S>(b) < static_cast<S>(old) : b < old;
   switch (op) {
-    case add:
-      return static_cast<U>(old + b);
-    case min:
-      return lower ? b : old;
-    case max:
-      return lower ? old : b;
-    case inc:
-      return old >= b ? U{0} : static_cast<U>(old + 1);
-    case dec:
-      return old == 0 || old > b ? b : static_cast<U>(old - 1);
-    case and_:
-      return old & b;
-    case or_:
-      return old | b;
-    case xor_:
-      return old ^ b;
-    case exch:
-      return b;
-    case cas:
-      return old == b ? c : old;
-    default:
-      return old;
+    case add: return static_cast<U>(old + b);
+    case min: return lower ? b : old;
+    case max: return lower ? old : b;
+    case inc: return old >= b ? U{0} : static_cast<U>(old + 1);
+    case dec: return old == 0 || old > b ? b : static_cast<U>(old - 1);
+    case and_: return old & b;
+    case or_: return old | b;
+    case xor_: return old ^ b;
+    case exch: return b;
+    case cas: return old == b ? c : old;
+    default: return old;
   }
 }
 
@@ -50,7 +39,7 @@ template <class H> inline H combine_halves(ptx::operation op, H old, H b) {
   return ptx::add(old, b);
 }
 
-/// The sum in global memory keeps a NaN as it is; in shared memory it is that of `add`.
+/// A sum in global memory keeps the bits of a NaN; in shared memory it has the NaN of `add`.
 inline std::uint64_t add_doubles(bool global, std::uint64_t old, std::uint64_t b) {
   const auto x = std::bit_cast<double>(old), y = std::bit_cast<double>(b);
   if (global && ptx::detail::is_nan(y)) return b;
@@ -58,7 +47,8 @@ inline std::uint64_t add_doubles(bool global, std::uint64_t old, std::uint64_t b
   return std::bit_cast<std::uint64_t>(ptx::add(y, x));
 }
 
-/// The same for every type. In global memory the f32 addition flushes.
+/// Does the same for every type. In global memory the f32 addition flushes subnormal numbers to
+/// zero.
 template <class U>
 inline U combine_values(ptx::operation op, ptx::type t, bool global, U old, U b, U c) {
   using ptx::type;
@@ -170,16 +160,11 @@ inline action run_atomic_wide(warp& w, const decoded& d, lane_mask mask) {
 
 inline handler select_atomic(const ptx::instruction& i) {
   switch (ptx::size_of(i.types[0])) {
-    case 2:
-      return &run_atomic<std::uint16_t>;
-    case 4:
-      return &run_atomic<std::uint32_t>;
-    case 8:
-      return &run_atomic<std::uint64_t>;
-    case 16:
-      return &run_atomic_wide;
-    default:
-      return nullptr;
+    case 2: return &run_atomic<std::uint16_t>;
+    case 4: return &run_atomic<std::uint32_t>;
+    case 8: return &run_atomic<std::uint64_t>;
+    case 16: return &run_atomic_wide;
+    default: return nullptr;
   }
 }
 

@@ -22,32 +22,22 @@ inline handler select_predicate_logic(ptx::opcode op) {
     };
   };
   switch (op) {
-    case opcode::and_:
-      return combine([](lane_mask a, lane_mask b) { return a & b; });
-    case opcode::or_:
-      return combine([](lane_mask a, lane_mask b) { return a | b; });
-    case opcode::xor_:
-      return combine([](lane_mask a, lane_mask b) { return a ^ b; });
-    case opcode::not_:
-      return combine([](lane_mask a, lane_mask) { return ~a; });
-    case opcode::mov:
-      return combine([](lane_mask a, lane_mask) { return a; });
-    default:
-      return nullptr;
+    case opcode::and_: return combine([](lane_mask a, lane_mask b) { return a & b; });
+    case opcode::or_: return combine([](lane_mask a, lane_mask b) { return a | b; });
+    case opcode::xor_: return combine([](lane_mask a, lane_mask b) { return a ^ b; });
+    case opcode::not_: return combine([](lane_mask a, lane_mask) { return ~a; });
+    case opcode::mov: return combine([](lane_mask a, lane_mask) { return a; });
+    default: return nullptr;
   }
 }
 
 template <class U> handler select_logic(const ptx::instruction& i) {
   using ptx::opcode;
   switch (i.op) {
-    case opcode::and_:
-      return lane_by_lane<U, U, U>([](U a, U b) { return static_cast<U>(a & b); });
-    case opcode::or_:
-      return lane_by_lane<U, U, U>([](U a, U b) { return static_cast<U>(a | b); });
-    case opcode::xor_:
-      return lane_by_lane<U, U, U>([](U a, U b) { return static_cast<U>(a ^ b); });
-    case opcode::not_:
-      return lane_by_lane<U, U>([](U a) { return static_cast<U>(~a); });
+    case opcode::and_: return lane_by_lane<U, U, U>([](U a, U b) { return static_cast<U>(a & b); });
+    case opcode::or_: return lane_by_lane<U, U, U>([](U a, U b) { return static_cast<U>(a | b); });
+    case opcode::xor_: return lane_by_lane<U, U, U>([](U a, U b) { return static_cast<U>(a ^ b); });
+    case opcode::not_: return lane_by_lane<U, U>([](U a) { return static_cast<U>(~a); });
     case opcode::cnot:
       return rarely<U, U>([](const ptx::instruction&, U a) { return ptx::cnot<U>(a); });
     case opcode::shl:
@@ -61,8 +51,7 @@ template <class U> handler select_logic(const ptx::instruction& i) {
       return lane_by_lane<U, U, std::uint32_t>(
           [](U a, std::uint32_t n) { return ptx::shr<U>(a, n); });
     }
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 
@@ -73,12 +62,9 @@ template <class U> handler select_fields(const ptx::instruction& i) {
   using I = ptx::instruction;
   const bool is_signed = ptx::is_signed(i.types[0]);
   switch (i.op) {
-    case opcode::popc:
-      return rarely<R, U>([](const I&, U a) { return ptx::popc<U>(a); });
-    case opcode::clz:
-      return rarely<R, U>([](const I&, U a) { return ptx::clz<U>(a); });
-    case opcode::brev:
-      return rarely<U, U>([](const I&, U a) { return ptx::brev<U>(a); });
+    case opcode::popc: return rarely<R, U>([](const I&, U a) { return ptx::popc<U>(a); });
+    case opcode::clz: return rarely<R, U>([](const I&, U a) { return ptx::clz<U>(a); });
+    case opcode::brev: return rarely<U, U>([](const I&, U a) { return ptx::brev<U>(a); });
     case opcode::bfind:
       if (is_signed)
         return rarely<R, S>([](const I& d, S a) {
@@ -94,8 +80,7 @@ template <class U> handler select_fields(const ptx::instruction& i) {
     case opcode::bfi:
       return rarely<U, U, U, R, R>(
           [](const I&, U a, U b, R c, R e) { return ptx::bfi<U>(a, b, c, e); });
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 
@@ -145,20 +130,13 @@ inline handler select_funnel(const ptx::instruction& i) {
                                            std::uint32_t b, std::uint32_t c) {
   using enum ptx::permute_mode;
   switch (i.with.permute) {
-    case f4e:
-      return ptx::prmt<f4e>(a, b, c);
-    case b4e:
-      return ptx::prmt<b4e>(a, b, c);
-    case rc8:
-      return ptx::prmt<rc8>(a, b, c);
-    case ecl:
-      return ptx::prmt<ecl>(a, b, c);
-    case ecr:
-      return ptx::prmt<ecr>(a, b, c);
-    case rc16:
-      return ptx::prmt<rc16>(a, b, c);
-    default:
-      return ptx::prmt<index>(a, b, c);
+    case f4e: return ptx::prmt<f4e>(a, b, c);
+    case b4e: return ptx::prmt<b4e>(a, b, c);
+    case rc8: return ptx::prmt<rc8>(a, b, c);
+    case ecl: return ptx::prmt<ecl>(a, b, c);
+    case ecr: return ptx::prmt<ecr>(a, b, c);
+    case rc16: return ptx::prmt<rc16>(a, b, c);
+    default: return ptx::prmt<index>(a, b, c);
   }
 }
 
@@ -194,16 +172,12 @@ inline handler select_bits(const ptx::instruction& i) {
   using ptx::opcode;
   using U = std::uint32_t;
   switch (i.op) {
-    case opcode::lop3:
-      return run_lop3;
+    case opcode::lop3: return run_lop3;
     case opcode::shf_l:
-    case opcode::shf_r:
-      return select_funnel(i);
-    case opcode::prmt:
-      return select_permute(i.with.permute);
+    case opcode::shf_r: return select_funnel(i);
+    case opcode::prmt: return select_permute(i.with.permute);
     case opcode::bmsk:
-    case opcode::szext:
-      return select_mask_and_extend(i);
+    case opcode::szext: return select_mask_and_extend(i);
     case opcode::fns:
       return rarely<U, U, U, std::int32_t>(
           [](const ptx::instruction&, U a, U b, std::int32_t c) { return ptx::fns(a, b, c); });
@@ -214,19 +188,14 @@ inline handler select_bits(const ptx::instruction& i) {
     case opcode::bfe:
     case opcode::bfi:
       return ptx::size_of(i.types[0]) == 8 ? select_fields<std::uint64_t>(i) : select_fields<U>(i);
-    default:
-      break;
+    default: break;
   }
   if (i.types[0] == ptx::type::pred) return select_predicate_logic(i.op);
   switch (ptx::size_of(i.types[0])) {
-    case 2:
-      return select_logic<std::uint16_t>(i);
-    case 4:
-      return select_logic<U>(i);
-    case 8:
-      return select_logic<std::uint64_t>(i);
-    default:
-      return nullptr;
+    case 2: return select_logic<std::uint16_t>(i);
+    case 4: return select_logic<U>(i);
+    case 8: return select_logic<std::uint64_t>(i);
+    default: return nullptr;
   }
 }
 

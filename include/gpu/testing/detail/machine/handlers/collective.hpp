@@ -1,4 +1,5 @@
-// Handlers of what the lanes of a warp do together: shuffles, votes, matches, reductions.
+// Handlers of operations that the lanes of a warp do together: shuffles, votes, matches,
+// reductions.
 #pragma once
 
 #include <bit>
@@ -133,24 +134,12 @@ inline bool reduce(warp&, std::span<const party> parties, lane_mask members) {
     const bool lower =
         is_signed ? static_cast<std::int32_t>(v) < static_cast<std::int32_t>(result) : v < result;
     switch (i.with.op) {
-      case ptx::operation::add:
-        result += v;
-        break;
-      case ptx::operation::min:
-        result = lower ? v : result;
-        break;
-      case ptx::operation::max:
-        result = lower ? result : v;
-        break;
-      case ptx::operation::and_:
-        result &= v;
-        break;
-      case ptx::operation::or_:
-        result |= v;
-        break;
-      default:
-        result ^= v;
-        break;
+      case ptx::operation::add: result += v; break;
+      case ptx::operation::min: result = lower ? v : result; break;
+      case ptx::operation::max: result = lower ? result : v; break;
+      case ptx::operation::and_: result &= v; break;
+      case ptx::operation::or_: result |= v; break;
+      default: result ^= v; break;
     }
   });
   for (const party& p : parties)
@@ -173,7 +162,7 @@ inline bool elect(warp&, std::span<const party> parties, lane_mask members) {
 }
 
 /// bar.warp.sync
-inline bool synchronise(warp& w, std::span<const party>, lane_mask) {
+inline bool synchronize(warp& w, std::span<const party>, lane_mask) {
   ++w.epoch;
   return true;
 }
@@ -184,7 +173,7 @@ inline action run_activemask(warp& w, const decoded& d, lane_mask mask) {
 }
 
 /// A shuffle or vote without .sync: among the lanes that are there.
-inline action run_unsynchronised(warp& w, const decoded& d, lane_mask mask) {
+inline action run_unsynchronized(warp& w, const decoded& d, lane_mask mask) {
   const party only{w.registers, w.top, &d, mask};
   return d.together(w, {&only, 1}, mask) ? action::next : action::fault;
 }

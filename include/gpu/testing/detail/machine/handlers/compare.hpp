@@ -17,45 +17,30 @@ enum relation : std::uint8_t { less = 1, equal = 2, greater = 4, unordered = 8 }
 constexpr std::uint8_t relations_of(ptx::comparison c) {
   using enum ptx::comparison;
   switch (c) {
-    case eq:
-      return equal;
-    case ne:
-      return less | greater;
+    case eq: return equal;
+    case ne: return less | greater;
     case lt:
-    case lo:
-      return less;
+    case lo: return less;
     case le:
-    case ls:
-      return less | equal;
+    case ls: return less | equal;
     case gt:
-    case hi:
-      return greater;
+    case hi: return greater;
     case ge:
-    case hs:
-      return greater | equal;
-    case equ:
-      return equal | unordered;
-    case neu:
-      return less | greater | unordered;
-    case ltu:
-      return less | unordered;
-    case leu:
-      return less | equal | unordered;
-    case gtu:
-      return greater | unordered;
-    case geu:
-      return greater | equal | unordered;
-    case num:
-      return less | equal | greater;
-    case nan:
-      return unordered;
-    case none:
-      break;
+    case hs: return greater | equal;
+    case equ: return equal | unordered;
+    case neu: return less | greater | unordered;
+    case ltu: return less | unordered;
+    case leu: return less | equal | unordered;
+    case gtu: return greater | unordered;
+    case geu: return greater | equal | unordered;
+    case num: return less | equal | greater;
+    case nan: return unordered;
+    case none: break;
   }
   return 0;
 }
 
-/// How operands of a type are read for a comparison.
+/// Reads operands of a type for a comparison.
 template <class T> struct plain_operand {
   static T read(const std::byte* r, std::uint32_t slot, unsigned lane) {
     return read_lane<T>(r, slot, lane);
@@ -80,7 +65,7 @@ template <class H, bool High, bool Ftz> struct packed_operand {
   }
 };
 
-/// The lanes in which slots `a` and `b` stand in an accepted relation.
+/// Returns the lanes in which slots `a` and `b` have an accepted relation.
 template <class Operand>
 inline lane_mask compare_lanes(const std::byte* registers, std::uint32_t a, std::uint32_t b,
                                std::uint8_t accepted) {
@@ -104,17 +89,13 @@ inline lane_mask compare_lanes(const std::byte* registers, std::uint32_t a, std:
   return result;
 }
 
-/// What `and`, `or`, `xor` with a third operand make of a comparison's result.
+/// Combines a comparison's result with a third operand by `and`, `or` or `xor`.
 inline lane_mask combine(const std::byte* registers, const decoded& d, lane_mask value) {
   switch (static_cast<ptx::operation>(d.count)) {
-    case ptx::operation::and_:
-      return value & read_predicate(registers, d, 4);
-    case ptx::operation::or_:
-      return value | read_predicate(registers, d, 4);
-    case ptx::operation::xor_:
-      return value ^ read_predicate(registers, d, 4);
-    default:
-      return value;
+    case ptx::operation::and_: return value & read_predicate(registers, d, 4);
+    case ptx::operation::or_: return value | read_predicate(registers, d, 4);
+    case ptx::operation::xor_: return value ^ read_predicate(registers, d, 4);
+    default: return value;
   }
 }
 
@@ -176,16 +157,12 @@ template <class H, bool Ftz> inline action run_set_x2(warp& w, const decoded& d,
 inline std::uint32_t true_value(ptx::type result, ptx::type compared) {
   using ptx::type;
   switch (result) {
-    case type::f32:
-      return 0x3f80'0000;
+    case type::f32: return 0x3f80'0000;
     case type::f16:
-    case type::f16x2:
-      return 0x3c00;
+    case type::f16x2: return 0x3c00;
     case type::bf16:
-    case type::bf16x2:
-      return 0x3f80;
-    default:
-      return compared == type::f16x2 || compared == type::bf16x2 ? 0xffffu : 0xffff'ffffu;
+    case type::bf16x2: return 0x3f80;
+    default: return compared == type::f16x2 || compared == type::bf16x2 ? 0xffffu : 0xffff'ffffu;
   }
 }
 
@@ -206,20 +183,16 @@ inline handler select_compare(const ptx::instruction& i) {
     case type::f32:
       return z ? select_comparison<flushed_operand<float>>(set)
                : select_comparison<plain_operand<float>>(set);
-    case type::f64:
-      return select_comparison<plain_operand<double>>(set);
+    case type::f64: return select_comparison<plain_operand<double>>(set);
     case type::f16:
       return z ? select_comparison<half_operand<flushed_operand<ptx::f16>>>(set)
                : select_comparison<half_operand<plain_operand<ptx::f16>>>(set);
-    case type::bf16:
-      return select_comparison<half_operand<plain_operand<ptx::bf16>>>(set);
+    case type::bf16: return select_comparison<half_operand<plain_operand<ptx::bf16>>>(set);
     case type::f16x2:
       if (set) return z ? &run_set_x2<ptx::f16, true> : &run_set_x2<ptx::f16, false>;
       return z ? &run_setp_x2<ptx::f16, true> : &run_setp_x2<ptx::f16, false>;
-    case type::bf16x2:
-      return set ? &run_set_x2<ptx::bf16, false> : &run_setp_x2<ptx::bf16, false>;
-    default:
-      break;
+    case type::bf16x2: return set ? &run_set_x2<ptx::bf16, false> : &run_setp_x2<ptx::bf16, false>;
+    default: break;
   }
   switch (ptx::size_of(t)) {
     case 2:
@@ -231,8 +204,7 @@ inline handler select_compare(const ptx::instruction& i) {
     case 8:
       return as_unsigned ? select_comparison<plain_operand<std::uint64_t>>(set)
                          : select_comparison<plain_operand<std::int64_t>>(set);
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 
@@ -259,14 +231,10 @@ template <class U> handler select_slct(const ptx::instruction& i) {
 inline handler select_selection(const ptx::instruction& i) {
   const bool selp = i.op == ptx::opcode::selp;
   switch (ptx::size_of(i.types[0])) {
-    case 2:
-      return selp ? &run_selp<std::uint16_t> : select_slct<std::uint16_t>(i);
-    case 4:
-      return selp ? &run_selp<std::uint32_t> : select_slct<std::uint32_t>(i);
-    case 8:
-      return selp ? &run_selp<std::uint64_t> : select_slct<std::uint64_t>(i);
-    default:
-      return nullptr;
+    case 2: return selp ? &run_selp<std::uint16_t> : select_slct<std::uint16_t>(i);
+    case 4: return selp ? &run_selp<std::uint32_t> : select_slct<std::uint32_t>(i);
+    case 8: return selp ? &run_selp<std::uint64_t> : select_slct<std::uint64_t>(i);
+    default: return nullptr;
   }
 }
 

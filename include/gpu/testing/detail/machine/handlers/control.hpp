@@ -56,7 +56,7 @@ inline action run_call(warp& w, const decoded& d, lane_mask mask) {
   return action::call;
 }
 
-/// What `decoded::option` says of a barrier.
+/// The values of `decoded::option` for a barrier.
 enum barrier_option : std::uint8_t { barrier_sync, barrier_arrive, barrier_reduce };
 inline constexpr std::uint32_t cluster_barrier = 16;
 
@@ -73,8 +73,9 @@ inline action run_barrier(warp& w, const decoded& d, lane_mask mask) {
     return fail(w, fault_kind::illegal_instruction, lane,
                 "barrier " + std::to_string(number) + "; there are barriers 0 to 15");
   if (threads % warp_size != 0)
-    return fail(w, fault_kind::illegal_instruction, lane,
-                "a barrier for " + std::to_string(threads) + " threads, no multiple of 32");
+    return fail(
+        w, fault_kind::illegal_instruction, lane,
+        "a barrier for " + std::to_string(threads) + " threads, which is not a multiple of 32");
   w.pending_barrier = number;
   w.barrier_threads = threads;
   if (d.option == barrier_reduce)

@@ -16,30 +16,21 @@ namespace gpu::inline v0::testing::machine::detail {
 inline std::uint64_t read_bits(const std::byte* registers, std::uint32_t slot, unsigned size,
                                unsigned lane) {
   switch (size) {
-    case 1:
-      return read_lane<std::uint8_t>(registers, slot, lane);
-    case 2:
-      return read_lane<std::uint16_t>(registers, slot, lane);
-    case 4:
-      return read_lane<std::uint32_t>(registers, slot, lane);
-    default:
-      return read_lane<std::uint64_t>(registers, slot, lane);
+    case 1: return read_lane<std::uint8_t>(registers, slot, lane);
+    case 2: return read_lane<std::uint16_t>(registers, slot, lane);
+    case 4: return read_lane<std::uint32_t>(registers, slot, lane);
+    default: return read_lane<std::uint64_t>(registers, slot, lane);
   }
 }
 
 inline void write_bits(std::byte* registers, std::uint32_t slot, unsigned size, unsigned lane,
                        std::uint64_t value) {
   switch (size) {
-    case 1:
-      return write_lane(registers, slot, lane, static_cast<std::uint8_t>(value));
-    case 2:
-      return write_lane(registers, slot, lane, static_cast<std::uint16_t>(value));
-    case 4:
-      return write_lane(registers, slot, lane, static_cast<std::uint32_t>(value));
-    case 16:
-      return write_lane(registers, slot, lane, wide_bits{value, 0});
-    default:
-      return write_lane(registers, slot, lane, value);
+    case 1: return write_lane(registers, slot, lane, static_cast<std::uint8_t>(value));
+    case 2: return write_lane(registers, slot, lane, static_cast<std::uint16_t>(value));
+    case 4: return write_lane(registers, slot, lane, static_cast<std::uint32_t>(value));
+    case 16: return write_lane(registers, slot, lane, wide_bits{value, 0});
+    default: return write_lane(registers, slot, lane, value);
   }
 }
 
@@ -64,14 +55,10 @@ template <class F> inline std::uint64_t bits_of(F value) {
 template <class Use> inline auto rounded(ptx::rounding r, Use use) {
   using enum ptx::rounding;
   switch (r) {
-    case toward_zero:
-      return use(std::integral_constant<ptx::rounding, toward_zero>{});
-    case toward_negative:
-      return use(std::integral_constant<ptx::rounding, toward_negative>{});
-    case toward_positive:
-      return use(std::integral_constant<ptx::rounding, toward_positive>{});
-    default:
-      return use(std::integral_constant<ptx::rounding, nearest_even>{});
+    case toward_zero: return use(std::integral_constant<ptx::rounding, toward_zero>{});
+    case toward_negative: return use(std::integral_constant<ptx::rounding, toward_negative>{});
+    case toward_positive: return use(std::integral_constant<ptx::rounding, toward_positive>{});
+    default: return use(std::integral_constant<ptx::rounding, nearest_even>{});
   }
 }
 
@@ -119,22 +106,14 @@ template <class From>
                    [from](auto r) { return ptx::round_to_integer<decltype(r)::value>(from); });
   const auto as = [from]<class To>(To) { return static_cast<std::uint64_t>(ptx::cvt<To>(from)); };
   switch (to) {
-    case type::u8:
-      return as(std::uint8_t{});
-    case type::s8:
-      return as(std::int8_t{});
-    case type::u16:
-      return as(std::uint16_t{});
-    case type::s16:
-      return as(std::int16_t{});
-    case type::u32:
-      return as(std::uint32_t{});
-    case type::s32:
-      return as(std::int32_t{});
-    case type::u64:
-      return as(std::uint64_t{});
-    default:
-      return as(std::int64_t{});
+    case type::u8: return as(std::uint8_t{});
+    case type::s8: return as(std::int8_t{});
+    case type::u16: return as(std::uint16_t{});
+    case type::s16: return as(std::int16_t{});
+    case type::u32: return as(std::uint32_t{});
+    case type::s32: return as(std::int32_t{});
+    case type::u64: return as(std::uint64_t{});
+    default: return as(std::int64_t{});
   }
 }
 
@@ -170,38 +149,28 @@ template <class H>
 template <class From>
 [[gnu::cold]] inline std::uint64_t convert_from(From from, ptx::type to,
                                                 const ptx::modifiers& with) {
-  // What becomes an f16 is not flushed, which rounding away from zero shows.
+  // A value that becomes an f16 is not flushed, as rounding away from zero shows.
   if (with.ftz && to != ptx::type::f16) {
     from = ptx::detail::flush_single<true>(from);
     if constexpr (std::is_same_v<From, float>) from = ptx::detail::with_nan(from);
   }
   switch (to) {
-    case ptx::type::f16:
-      return convert_float<ptx::f16>(from, with);
-    case ptx::type::bf16:
-      return convert_float<ptx::bf16>(from, with);
-    case ptx::type::f32:
-      return convert_float<float>(from, with);
-    case ptx::type::f64:
-      return convert_float<double>(from, with);
-    default:
-      return convert_float_to_integer(from, to, with);
+    case ptx::type::f16: return convert_float<ptx::f16>(from, with);
+    case ptx::type::bf16: return convert_float<ptx::bf16>(from, with);
+    case ptx::type::f32: return convert_float<float>(from, with);
+    case ptx::type::f64: return convert_float<double>(from, with);
+    default: return convert_float_to_integer(from, to, with);
   }
 }
 
 [[gnu::cold]] inline std::uint64_t convert_from_integer(std::uint64_t from, bool is_signed,
                                                         ptx::type to, const ptx::modifiers& with) {
   switch (to) {
-    case ptx::type::f16:
-      return convert_from_integer<ptx::f16>(from, is_signed, with);
-    case ptx::type::bf16:
-      return convert_from_integer<ptx::bf16>(from, is_signed, with);
-    case ptx::type::f32:
-      return convert_from_integer<float>(from, is_signed, with);
-    case ptx::type::f64:
-      return convert_from_integer<double>(from, is_signed, with);
-    default:
-      return convert_to_integer(from, is_signed, to, with.sat);
+    case ptx::type::f16: return convert_from_integer<ptx::f16>(from, is_signed, with);
+    case ptx::type::bf16: return convert_from_integer<ptx::bf16>(from, is_signed, with);
+    case ptx::type::f32: return convert_from_integer<float>(from, is_signed, with);
+    case ptx::type::f64: return convert_from_integer<double>(from, is_signed, with);
+    default: return convert_to_integer(from, is_signed, to, with.sat);
   }
 }
 
@@ -210,8 +179,7 @@ template <class From>
   using ptx::type;
   const type to = i.types[0], from = i.types[1];
   switch (from) {
-    case type::f64:
-      return convert_from(std::bit_cast<double>(bits), to, i.with);
+    case type::f64: return convert_from(std::bit_cast<double>(bits), to, i.with);
     case type::f32: {
       const auto a = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
       if (i.with.relu || i.with.satfinite) {  // half of what a pair becomes
@@ -250,7 +218,7 @@ template <class From>
   return action::next;
 }
 
-/// cvt by way of F(from), where the registers are of the types' sizes.
+/// cvt by F(from), for registers of the types' sizes.
 template <class F, class To, class From>
 inline action run_cvt(warp& w, const decoded& d, lane_mask mask) {
   if (mask != all_lanes || d.count != sizeof(From) || d.result_size != sizeof(To))
@@ -268,7 +236,7 @@ template <class To, class From> handler converting() {
   return &run_cvt<decltype(one), To, From>;
 }
 
-/// The conversions that kernels do most have loops that vectorise; all others, null.
+/// The conversions that kernels do most have loops that vectorize; all others, null.
 inline handler select_frequent_convert(ptx::type to, ptx::type from) {
   using ptx::type;
   using U = std::uint32_t;
@@ -299,7 +267,7 @@ inline handler select_frequent_convert(ptx::type to, ptx::type from) {
   return nullptr;
 }
 
-/// Whether the modifiers of a cvt are those that `converting` knows.
+/// Returns whether `converting` handles the modifiers of a cvt.
 inline bool is_plain_convert(const ptx::instruction& i) {
   using enum ptx::rounding;
   const bool to_integer = !ptx::is_floating(i.types[0]);
@@ -312,7 +280,7 @@ inline bool is_plain_convert(const ptx::instruction& i) {
   return i.with.round == nearest_even || i.with.round == none;
 }
 
-/// Whether `convert` knows the type.
+/// Returns whether `convert` handles the type.
 inline bool is_convertible(ptx::type t) {
   using enum ptx::type;
   return t == u8 || t == s8 || t == u16 || t == s16 || t == u32 || t == s32 || t == u64 ||

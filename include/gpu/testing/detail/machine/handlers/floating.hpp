@@ -12,47 +12,33 @@
 
 namespace gpu::inline v0::testing::machine::detail {
 
-/// What an f32 instruction that rounds computes, but for `.sat`.
+/// Computes f32 instructions that round, except for `.sat`.
 template <ptx::rounding R, bool Ftz>
 [[gnu::cold]] inline float f32_result(ptx::opcode op, float a, float b, float c) {
   using ptx::opcode;
   switch (op) {
-    case opcode::add:
-      return ptx::add<R, Ftz>(a, b);
-    case opcode::sub:
-      return ptx::sub<R, Ftz>(a, b);
-    case opcode::mul:
-      return ptx::mul<R, Ftz>(a, b);
-    case opcode::div:
-      return ptx::div<R, Ftz>(a, b);
-    case opcode::rcp:
-      return ptx::rcp<R, Ftz>(a);
-    case opcode::sqrt:
-      return ptx::sqrt<R, Ftz>(a);
-    default:
-      return ptx::fma<R, Ftz>(a, b, c);
+    case opcode::add: return ptx::add<R, Ftz>(a, b);
+    case opcode::sub: return ptx::sub<R, Ftz>(a, b);
+    case opcode::mul: return ptx::mul<R, Ftz>(a, b);
+    case opcode::div: return ptx::div<R, Ftz>(a, b);
+    case opcode::rcp: return ptx::rcp<R, Ftz>(a);
+    case opcode::sqrt: return ptx::sqrt<R, Ftz>(a);
+    default: return ptx::fma<R, Ftz>(a, b, c);
   }
 }
 
-/// What a directed rounding makes of an f64 instruction.
+/// Computes f64 instructions with a directed rounding.
 template <ptx::rounding R>
 [[gnu::cold]] inline double f64_result(ptx::opcode op, double a, double b, double c) {
   using ptx::opcode;
   switch (op) {
-    case opcode::add:
-      return ptx::add<R>(a, b);
-    case opcode::sub:
-      return ptx::sub<R>(a, b);
-    case opcode::mul:
-      return ptx::mul<R>(a, b);
-    case opcode::div:
-      return ptx::div<R>(a, b);
-    case opcode::rcp:
-      return ptx::rcp<R>(a);
-    case opcode::sqrt:
-      return ptx::sqrt<R>(a);
-    default:
-      return ptx::fma<R>(a, b, c);
+    case opcode::add: return ptx::add<R>(a, b);
+    case opcode::sub: return ptx::sub<R>(a, b);
+    case opcode::mul: return ptx::mul<R>(a, b);
+    case opcode::div: return ptx::div<R>(a, b);
+    case opcode::rcp: return ptx::rcp<R>(a);
+    case opcode::sqrt: return ptx::sqrt<R>(a);
+    default: return ptx::fma<R>(a, b, c);
   }
 }
 
@@ -85,12 +71,9 @@ template <ptx::rounding R>
                                            double c) {
   using enum ptx::rounding;
   switch (i.with.round) {
-    case toward_zero:
-      return f64_result<toward_zero>(i.op, a, b, c);
-    case toward_negative:
-      return f64_result<toward_negative>(i.op, a, b, c);
-    default:
-      return f64_result<toward_positive>(i.op, a, b, c);
+    case toward_zero: return f64_result<toward_zero>(i.op, a, b, c);
+    case toward_negative: return f64_result<toward_negative>(i.op, a, b, c);
+    default: return f64_result<toward_positive>(i.op, a, b, c);
   }
 }
 
@@ -116,7 +99,7 @@ inline bool rounds_to_nearest(ptx::rounding r) {
   return r != toward_zero && r != toward_negative && r != toward_positive;
 }
 
-/// Those modes of f32 arithmetic that compilers choose by default have loops that vectorise.
+/// Those modes of f32 arithmetic that compilers choose by default have loops that vectorize.
 template <bool Ftz> handler select_f32_nearest(ptx::opcode op) {
   using F = float;
   using ptx::opcode;
@@ -137,8 +120,7 @@ template <bool Ftz> handler select_f32_nearest(ptx::opcode op) {
     case opcode::sqrt:
       if constexpr (!Ftz) return lane_by_lane<F, F>([](F a) { return ptx::sqrt(a); });
       break;
-    default:
-      break;
+    default: break;
   }
   return &run_rounded<F>;
 }
@@ -152,22 +134,14 @@ inline handler select_f32_arithmetic(const ptx::instruction& i) {
 template <bool Ftz> [[gnu::cold]] inline float approximation(const ptx::instruction& i, float a) {
   using ptx::opcode;
   switch (i.op) {
-    case opcode::rcp:
-      return ptx::rcp_approx<Ftz>(a);
-    case opcode::sqrt:
-      return ptx::sqrt_approx<Ftz>(a);
-    case opcode::rsqrt:
-      return ptx::rsqrt_approx<Ftz>(a);
-    case opcode::sin:
-      return ptx::sin_approx<Ftz>(a);
-    case opcode::cos:
-      return ptx::cos_approx<Ftz>(a);
-    case opcode::lg2:
-      return ptx::lg2_approx<Ftz>(a);
-    case opcode::ex2:
-      return ptx::ex2_approx<Ftz>(a);
-    default:
-      return ptx::tanh_approx(a);
+    case opcode::rcp: return ptx::rcp_approx<Ftz>(a);
+    case opcode::sqrt: return ptx::sqrt_approx<Ftz>(a);
+    case opcode::rsqrt: return ptx::rsqrt_approx<Ftz>(a);
+    case opcode::sin: return ptx::sin_approx<Ftz>(a);
+    case opcode::cos: return ptx::cos_approx<Ftz>(a);
+    case opcode::lg2: return ptx::lg2_approx<Ftz>(a);
+    case opcode::ex2: return ptx::ex2_approx<Ftz>(a);
+    default: return ptx::tanh_approx(a);
   }
 }
 
@@ -224,21 +198,17 @@ inline handler select_f32(const ptx::instruction& i) {
     case opcode::neg:
       return z ? lane_by_lane<F, F>([](F a) { return ptx::neg<true>(a); })
                : lane_by_lane<F, F>([](F a) { return ptx::neg(a); });
-    case opcode::min:
-      return select_f32_extremum<false>(i);
-    case opcode::max:
-      return select_f32_extremum<true>(i);
+    case opcode::min: return select_f32_extremum<false>(i);
+    case opcode::max: return select_f32_extremum<true>(i);
     case opcode::rsqrt:
     case opcode::sin:
     case opcode::cos:
     case opcode::lg2:
     case opcode::ex2:
-    case opcode::tanh:
-      return select_f32_approximation();
+    case opcode::tanh: return select_f32_approximation();
     case opcode::copysign:
       return lane_by_lane<F, F, F>([](F a, F b) { return ptx::copysign(a, b); });
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 
@@ -269,8 +239,7 @@ inline handler select_f64_arithmetic(const ptx::instruction& i) {
     case opcode::mad:
       if (nearest) return lane_by_lane<F, F, F, F>([](F a, F b, F c) { return ptx::fma(a, b, c); });
       break;
-    default:
-      return nullptr;
+    default: return nullptr;
   }
   return &run_rounded<F>;
 }
@@ -279,14 +248,10 @@ inline handler select_f64(const ptx::instruction& i) {
   using F = double;
   using ptx::opcode;
   switch (i.op) {
-    case opcode::abs:
-      return lane_by_lane<F, F>([](F a) { return ptx::abs(a); });
-    case opcode::neg:
-      return lane_by_lane<F, F>([](F a) { return ptx::neg(a); });
-    case opcode::min:
-      return lane_by_lane<F, F, F>([](F a, F b) { return ptx::min(a, b); });
-    case opcode::max:
-      return lane_by_lane<F, F, F>([](F a, F b) { return ptx::max(a, b); });
+    case opcode::abs: return lane_by_lane<F, F>([](F a) { return ptx::abs(a); });
+    case opcode::neg: return lane_by_lane<F, F>([](F a) { return ptx::neg(a); });
+    case opcode::min: return lane_by_lane<F, F, F>([](F a, F b) { return ptx::min(a, b); });
+    case opcode::max: return lane_by_lane<F, F, F>([](F a, F b) { return ptx::max(a, b); });
     case opcode::copysign:
       return lane_by_lane<F, F, F>([](F a, F b) { return ptx::copysign(a, b); });
     case opcode::rsqrt:
@@ -297,8 +262,7 @@ inline handler select_f64(const ptx::instruction& i) {
       if (i.with.approx)
         return rarely<F, F>([](const ptx::instruction&, F a) { return ptx::rcp_approx_ftz(a); });
       break;
-    default:
-      break;
+    default: break;
   }
   return select_f64_arithmetic(i);
 }
@@ -313,32 +277,23 @@ inline handler select_floating(const ptx::instruction& i) {
     case opcode::sub:
     case opcode::mul:
     case opcode::mad:
-    case opcode::fma:
-      return select_f32_arithmetic(i);
+    case opcode::fma: return select_f32_arithmetic(i);
     case opcode::div:
     case opcode::rcp:
-    case opcode::sqrt:
-      return select_f32_division(i);
-    default:
-      return select_f32(i);
+    case opcode::sqrt: return select_f32_division(i);
+    default: return select_f32(i);
   }
 }
 
 template <class F> [[gnu::cold]] inline bool testp_of(ptx::float_class kind, F a) {
   using enum ptx::float_class;
   switch (kind) {
-    case finite:
-      return ptx::testp<finite>(a);
-    case infinite:
-      return ptx::testp<infinite>(a);
-    case number:
-      return ptx::testp<number>(a);
-    case not_a_number:
-      return ptx::testp<not_a_number>(a);
-    case normal:
-      return ptx::testp<normal>(a);
-    default:
-      return ptx::testp<subnormal>(a);
+    case finite: return ptx::testp<finite>(a);
+    case infinite: return ptx::testp<infinite>(a);
+    case number: return ptx::testp<number>(a);
+    case not_a_number: return ptx::testp<not_a_number>(a);
+    case normal: return ptx::testp<normal>(a);
+    default: return ptx::testp<subnormal>(a);
   }
 }
 

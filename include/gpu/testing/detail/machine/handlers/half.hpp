@@ -22,33 +22,24 @@ template <bool Max, bool Ftz, class H>
   return Max ? ptx::max<Ftz>(a, b) : ptx::min<Ftz>(a, b);
 }
 
-/// What the instruction computes, but for `.sat`.
+/// Computes the instruction, except for `.sat`.
 template <bool Ftz, class H>
 [[gnu::cold]] inline H half_result(const ptx::instruction& i, H a, H b, H c) {
   using ptx::opcode;
   switch (i.op) {
-    case opcode::add:
-      return ptx::add<Ftz>(a, b);
-    case opcode::sub:
-      return ptx::sub<Ftz>(a, b);
-    case opcode::mul:
-      return ptx::mul<Ftz>(a, b);
+    case opcode::add: return ptx::add<Ftz>(a, b);
+    case opcode::sub: return ptx::sub<Ftz>(a, b);
+    case opcode::mul: return ptx::mul<Ftz>(a, b);
     case opcode::mad:
     case opcode::fma:
       if (i.with.oob) return i.with.relu ? ptx::fma_oob<true>(a, b, c) : ptx::fma_oob(a, b, c);
       return i.with.relu ? ptx::fma<Ftz, false, true>(a, b, c) : ptx::fma<Ftz>(a, b, c);
-    case opcode::min:
-      return half_extremum_of<false, Ftz>(i.with, a, b);
-    case opcode::max:
-      return half_extremum_of<true, Ftz>(i.with, a, b);
-    case opcode::abs:
-      return ptx::abs<Ftz>(a);
-    case opcode::neg:
-      return ptx::neg<Ftz>(a);
-    case opcode::tanh:
-      return ptx::tanh_approx(a);
-    default:
-      return ptx::ex2_approx<Ftz>(a);
+    case opcode::min: return half_extremum_of<false, Ftz>(i.with, a, b);
+    case opcode::max: return half_extremum_of<true, Ftz>(i.with, a, b);
+    case opcode::abs: return ptx::abs<Ftz>(a);
+    case opcode::neg: return ptx::neg<Ftz>(a);
+    case opcode::tanh: return ptx::tanh_approx(a);
+    default: return ptx::ex2_approx<Ftz>(a);
   }
 }
 
@@ -95,22 +86,15 @@ inline handler select_half(const ptx::instruction& i) {
     case opcode::abs:
     case opcode::neg:
     case opcode::tanh:
-    case opcode::ex2:
-      break;
-    default:
-      return nullptr;
+    case opcode::ex2: break;
+    default: return nullptr;
   }
   switch (i.types[0]) {
-    case ptx::type::f16:
-      return &run_half<ptx::f16, false>;
-    case ptx::type::bf16:
-      return &run_half<ptx::bf16, false>;
-    case ptx::type::f16x2:
-      return &run_half<ptx::f16, true>;
-    case ptx::type::bf16x2:
-      return &run_half<ptx::bf16, true>;
-    default:
-      return nullptr;
+    case ptx::type::f16: return &run_half<ptx::f16, false>;
+    case ptx::type::bf16: return &run_half<ptx::bf16, false>;
+    case ptx::type::f16x2: return &run_half<ptx::f16, true>;
+    case ptx::type::bf16x2: return &run_half<ptx::bf16, true>;
+    default: return nullptr;
   }
 }
 

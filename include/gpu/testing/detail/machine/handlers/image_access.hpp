@@ -1,5 +1,5 @@
-// What texture and surface instructions share: their lists of slots, and the way from a handle to
-// the texels.
+// Parts that texture and surface instructions share: their lists of slots, and finding the texels
+// of a handle.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace gpu::inline v0::testing::machine::detail {
 
-/// What stands where in the list of a texture or surface instruction: first up to four values that
-/// it gives or takes. `no_slot` is a value that is thrown away or not there.
+/// The list of slots of a texture or surface instruction. It begins with up to four values that the
+/// instruction returns or takes; `no_slot` stands for a value that is ignored or missing.
 struct image_list {
   static constexpr std::size_t coordinates = 4;
   static constexpr std::size_t level = 8;
@@ -25,7 +25,7 @@ struct image_list {
   static constexpr std::size_t size = 20;
 };
 
-/// Four values of a lane, 0 where there are none.
+/// Four values of a lane; missing ones are 0.
 inline std::array<std::uint32_t, 4> read_words(const warp& w, const std::uint32_t* slots,
                                                unsigned lane) {
   std::array<std::uint32_t, 4> words{};
@@ -37,28 +37,20 @@ inline std::array<std::uint32_t, 4> read_words(const warp& w, const std::uint32_
 /// An element of 1, 2, 4 or 8 bytes.
 inline std::uint64_t fetch_sized(const located& at, std::uint32_t offset, std::uint32_t size) {
   switch (size) {
-    case 1:
-      return fetch<std::uint8_t>(at, offset);
-    case 2:
-      return fetch<std::uint16_t>(at, offset);
-    case 4:
-      return fetch<std::uint32_t>(at, offset);
-    default:
-      return fetch<std::uint64_t>(at, offset);
+    case 1: return fetch<std::uint8_t>(at, offset);
+    case 2: return fetch<std::uint16_t>(at, offset);
+    case 4: return fetch<std::uint32_t>(at, offset);
+    default: return fetch<std::uint64_t>(at, offset);
   }
 }
 
 inline void put_sized(const located& at, std::uint32_t offset, std::uint32_t size,
                       std::uint64_t value) {
   switch (size) {
-    case 1:
-      return put(at, offset, static_cast<std::uint8_t>(value));
-    case 2:
-      return put(at, offset, static_cast<std::uint16_t>(value));
-    case 4:
-      return put(at, offset, static_cast<std::uint32_t>(value));
-    default:
-      return put(at, offset, value);
+    case 1: return put(at, offset, static_cast<std::uint8_t>(value));
+    case 2: return put(at, offset, static_cast<std::uint16_t>(value));
+    case 4: return put(at, offset, static_cast<std::uint32_t>(value));
+    default: return put(at, offset, value);
   }
 }
 
@@ -74,7 +66,7 @@ template <class Object> class image_lookup {
     if (images != nullptr) object_ = look_up(*images, handle, static_cast<Object*>(nullptr));
     if (!object_)
       (void)fail(w, fault_kind::no_such_image, lane,
-                 images == nullptr ? hexadecimal(handle) + " is no object of this machine"
+                 images == nullptr ? hexadecimal(handle) + " is not an object of this machine"
                                    : images->why_not(handle, std::is_same_v<Object, texture>));
     return object_.get();
   }
@@ -93,9 +85,9 @@ template <class Object> class image_lookup {
   std::shared_ptr<const Object> object_;
 };
 
-/// Whether an object has the shape that an instruction is made for. Surface instructions take the
-/// faces of cubes for layers. Linear memory is read with integer coordinates, an array that is a
-/// line with others: the hardware gives zeros where they are mixed up.
+/// Returns whether an object has the shape that an instruction is made for. Surface instructions
+/// treat the faces of cubes as layers. Linear memory is read with integer coordinates, a
+/// one-dimensional array with floating-point ones; the hardware returns zeros if they are mixed up.
 inline bool shape_fits(const image& source, const ptx::instruction& i) {
   using enum ptx::image_geometry;
   const bool of_surface = i.op >= ptx::opcode::suld;
@@ -105,21 +97,15 @@ inline bool shape_fits(const image& source, const ptx::instruction& i) {
       return source.shape == image_shape::one && !layered &&
              (of_surface ||
               (source.origin == image_origin::linear) == (i.types[1] == ptx::type::s32));
-    case d2:
-      return source.shape == image_shape::two && !layered;
-    case d3:
-      return source.shape == image_shape::three;
-    case a1d:
-      return source.shape == image_shape::one && layered;
+    case d2: return source.shape == image_shape::two && !layered;
+    case d3: return source.shape == image_shape::three;
+    case a1d: return source.shape == image_shape::one && layered;
     case a2d:
       return (source.shape == image_shape::two || source.shape == image_shape::cube) && layered &&
              (of_surface || source.shape == image_shape::two);
-    case cube:
-      return source.shape == image_shape::cube && !layered;
-    case acube:
-      return source.shape == image_shape::cube && layered;
-    case none:
-      break;
+    case cube: return source.shape == image_shape::cube && !layered;
+    case acube: return source.shape == image_shape::cube && layered;
+    case none: break;
   }
   return true;
 }
@@ -132,7 +118,7 @@ inline std::string name_of(const image& source) {
          names[static_cast<std::size_t>(source.shape)];
 }
 
-/// Notes a fault where the object has not the shape that the instruction is for.
+/// Notes a fault if the object does not have the shape that the instruction is for.
 inline bool check_shape(warp& w, const decoded& d, unsigned lane, const image& source,
                         const std::string& site) {
   if (shape_fits(source, *d.source)) return true;

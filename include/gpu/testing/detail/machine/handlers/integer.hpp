@@ -59,8 +59,7 @@ template <class T> handler select_carry(const ptx::instruction& i) {
                  : carrying<false, T, T, T>([](T a, T b, std::uint32_t& c) {
                      return ptx::addc<T>(a, static_cast<T>(~b), c);
                    });
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 
@@ -164,8 +163,7 @@ template <class T> handler select_integer_of(const ptx::instruction& i) {
                  : lane_by_lane<U, U, U>([](U a, U b) { return ptx::sub<U>(a, b); });
     case opcode::mul:
     case opcode::mad:
-    case opcode::madc:
-      return select_product<T>(i);
+    case opcode::madc: return select_product<T>(i);
     case opcode::mul24:
     case opcode::mad24:
       if constexpr (sizeof(T) == 4) return select_product24<T>(i);
@@ -178,8 +176,7 @@ template <class T> handler select_integer_of(const ptx::instruction& i) {
     case opcode::rem:
       return rarely<T, T, T>([](const ptx::instruction&, T a, T b) { return ptx::rem<T>(a, b); });
     case opcode::min:
-    case opcode::max:
-      return select_min_max<T>(i);
+    case opcode::max: return select_min_max<T>(i);
     case opcode::abs:
       if constexpr (std::is_signed_v<T>)
         return lane_by_lane<T, T>([](T a) { return ptx::abs<T>(a); });
@@ -188,8 +185,7 @@ template <class T> handler select_integer_of(const ptx::instruction& i) {
       if constexpr (std::is_signed_v<T>)
         return lane_by_lane<T, T>([](T a) { return ptx::neg<T>(a); });
       return nullptr;
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 
@@ -233,25 +229,17 @@ inline handler select_integer(const ptx::instruction& i) {
   if (i.op == ptx::opcode::dp4a || i.op == ptx::opcode::dp2a) return select_dot();
   switch (i.types[0]) {
     case type::u16:
-    case type::b16:
-      return select_integer_of<std::uint16_t>(i);
-    case type::s16:
-      return select_integer_of<std::int16_t>(i);
+    case type::b16: return select_integer_of<std::uint16_t>(i);
+    case type::s16: return select_integer_of<std::int16_t>(i);
     case type::u32:
-    case type::b32:
-      return select_integer_of<std::uint32_t>(i);
-    case type::s32:
-      return select_integer_of<std::int32_t>(i);
+    case type::b32: return select_integer_of<std::uint32_t>(i);
+    case type::s32: return select_integer_of<std::int32_t>(i);
     case type::u64:
-    case type::b64:
-      return select_integer_of<std::uint64_t>(i);
-    case type::s64:
-      return select_integer_of<std::int64_t>(i);
+    case type::b64: return select_integer_of<std::uint64_t>(i);
+    case type::s64: return select_integer_of<std::int64_t>(i);
     case type::u16x2:
-    case type::s16x2:
-      return select_halves(i);
-    default:
-      return nullptr;
+    case type::s16x2: return select_halves(i);
+    default: return nullptr;
   }
 }
 

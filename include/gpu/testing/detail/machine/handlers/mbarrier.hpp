@@ -58,9 +58,7 @@ inline bool apply_mbarrier(warp& w, const decoded& d, unsigned lane, mbarrier& b
       b = {count, count, 0, false};
       return true;
     }
-    case opcode::mbarrier_inval:
-      b = {};
-      return true;
+    case opcode::mbarrier_inval: b = {}; return true;
     case opcode::mbarrier_expect_tx:
       b.bytes += static_cast<std::int32_t>(operand_or(w, d.slots[1], lane, 0));
       return true;
@@ -99,8 +97,7 @@ inline bool apply_mbarrier(warp& w, const decoded& d, unsigned lane, mbarrier& b
       result |= lane_mask{b.phase != waited} << lane;
       return true;
     }
-    default:
-      return true;
+    default: return true;
   }
 }
 
@@ -119,7 +116,7 @@ inline action run_mbarrier(warp& w, const decoded& d, lane_mask mask) {
                            : locate<space::generic>(w, d, lane, a, 8, access_kind::atomic);
     if (at.bytes == nullptr) return action::fault;
     if (!at.shared)
-      return fail(w, fault_kind::wrong_space, lane, "an mbarrier lies in shared memory");
+      return fail(w, fault_kind::wrong_space, lane, "an mbarrier must be in shared memory");
     (void)note_write(w, d, lane, at, nullptr, 8, access_class::unordered);
     const auto before = fetch<std::uint64_t>(at, 0);
     mbarrier b = mbarrier::unpack(before);

@@ -112,63 +112,42 @@ template <class T, space Space> inline action run_store(warp& w, const decoded& 
 
 template <class T> handler select_load_of(space s) {
   switch (s) {
-    case space::shared:
-      return &run_load<T, space::shared>;
-    case space::local:
-      return &run_load<T, space::local>;
-    case space::frame:
-      return &run_load<T, space::frame>;
-    case space::param:
-      return &run_load<T, space::param>;
-    default:
-      return &run_load<T, space::generic>;
+    case space::shared: return &run_load<T, space::shared>;
+    case space::local: return &run_load<T, space::local>;
+    case space::frame: return &run_load<T, space::frame>;
+    case space::param: return &run_load<T, space::param>;
+    default: return &run_load<T, space::generic>;
   }
 }
 
 template <class T> handler select_store_of(space s) {
   switch (s) {
-    case space::shared:
-      return &run_store<T, space::shared>;
-    case space::local:
-      return &run_store<T, space::local>;
-    case space::frame:
-      return &run_store<T, space::frame>;
-    default:
-      return &run_store<T, space::generic>;
+    case space::shared: return &run_store<T, space::shared>;
+    case space::local: return &run_store<T, space::local>;
+    case space::frame: return &run_store<T, space::frame>;
+    default: return &run_store<T, space::generic>;
   }
 }
 
 inline handler select_load(unsigned size, space s) {
   switch (size) {
-    case 1:
-      return select_load_of<std::uint8_t>(s);
-    case 2:
-      return select_load_of<std::uint16_t>(s);
-    case 4:
-      return select_load_of<std::uint32_t>(s);
-    case 8:
-      return select_load_of<std::uint64_t>(s);
-    case 16:
-      return select_load_of<wide_bits>(s);
-    default:
-      return nullptr;
+    case 1: return select_load_of<std::uint8_t>(s);
+    case 2: return select_load_of<std::uint16_t>(s);
+    case 4: return select_load_of<std::uint32_t>(s);
+    case 8: return select_load_of<std::uint64_t>(s);
+    case 16: return select_load_of<wide_bits>(s);
+    default: return nullptr;
   }
 }
 
 inline handler select_store(unsigned size, space s) {
   switch (size) {
-    case 1:
-      return select_store_of<std::uint8_t>(s);
-    case 2:
-      return select_store_of<std::uint16_t>(s);
-    case 4:
-      return select_store_of<std::uint32_t>(s);
-    case 8:
-      return select_store_of<std::uint64_t>(s);
-    case 16:
-      return select_store_of<wide_bits>(s);
-    default:
-      return nullptr;
+    case 1: return select_store_of<std::uint8_t>(s);
+    case 2: return select_store_of<std::uint16_t>(s);
+    case 4: return select_store_of<std::uint32_t>(s);
+    case 8: return select_store_of<std::uint64_t>(s);
+    case 16: return select_store_of<wide_bits>(s);
+    default: return nullptr;
   }
 }
 

@@ -15,18 +15,12 @@ namespace gpu::inline v0::testing::machine::detail {
 /// mov of a register or constant as wide as the destination.
 inline handler select_move(unsigned size) {
   switch (size) {
-    case 1:
-      return lane_by_lane<std::uint8_t, std::uint8_t>([](std::uint8_t a) { return a; });
-    case 2:
-      return lane_by_lane<std::uint16_t, std::uint16_t>([](std::uint16_t a) { return a; });
-    case 4:
-      return lane_by_lane<std::uint32_t, std::uint32_t>([](std::uint32_t a) { return a; });
-    case 8:
-      return lane_by_lane<std::uint64_t, std::uint64_t>([](std::uint64_t a) { return a; });
-    case 16:
-      return lane_by_lane<wide_bits, wide_bits>([](wide_bits a) { return a; });
-    default:
-      return nullptr;
+    case 1: return lane_by_lane<std::uint8_t, std::uint8_t>([](std::uint8_t a) { return a; });
+    case 2: return lane_by_lane<std::uint16_t, std::uint16_t>([](std::uint16_t a) { return a; });
+    case 4: return lane_by_lane<std::uint32_t, std::uint32_t>([](std::uint32_t a) { return a; });
+    case 8: return lane_by_lane<std::uint64_t, std::uint64_t>([](std::uint64_t a) { return a; });
+    case 16: return lane_by_lane<wide_bits, wide_bits>([](wide_bits a) { return a; });
+    default: return nullptr;
   }
 }
 
@@ -76,70 +70,45 @@ inline std::uint64_t special_value(const warp& w, ptx::special_register which, u
   const std::uint32_t bit = 1u << lane;
   const auto shared = static_cast<std::uint32_t>(block.shared.end()) - reserved_shared_bytes;
   switch (which) {
-    case tid:
-      return index < 3 ? w.thread[index][lane] : 0;
-    case ntid:
-      return component(what.block, index);
+    case tid: return index < 3 ? w.thread[index][lane] : 0;
+    case ntid: return component(what.block, index);
     case ctaid:
-    case clusterid:
-      return index < 3 ? block.index[index] : 0;
+    case clusterid: return index < 3 ? block.index[index] : 0;
     case nctaid:
-    case nclusterid:
-      return component(what.grid, index);
+    case nclusterid: return component(what.grid, index);
     case cluster_ctaid:
     case cluster_ctarank:
-    case is_explicit_cluster:
-      return 0;
-    case cluster_nctaid:
-      return component({1, 1, 1}, index);
-    case cluster_nctarank:
-      return 1;
-    case laneid:
-      return lane;
-    case warpid:
-      return w.index;
-    case nwarpid:
-      return block.warps.size();
-    case smid:
-      return block.multiprocessor;
-    case nsmid:
-      return what.multiprocessors;
-    case gridid:
-      return what.grid_id;
-    case lanemask_eq:
-      return bit;
-    case lanemask_le:
-      return bit | (bit - 1);
-    case lanemask_lt:
-      return bit - 1;
-    case lanemask_ge:
-      return ~(bit - 1);
-    case lanemask_gt:
-      return ~(bit | (bit - 1));
+    case is_explicit_cluster: return 0;
+    case cluster_nctaid: return component({1, 1, 1}, index);
+    case cluster_nctarank: return 1;
+    case laneid: return lane;
+    case warpid: return w.index;
+    case nwarpid: return block.warps.size();
+    case smid: return block.multiprocessor;
+    case nsmid: return what.multiprocessors;
+    case gridid: return what.grid_id;
+    case lanemask_eq: return bit;
+    case lanemask_le: return bit | (bit - 1);
+    case lanemask_lt: return bit - 1;
+    case lanemask_ge: return ~(bit - 1);
+    case lanemask_gt: return ~(bit | (bit - 1));
     case clock:
     case clock64:
     case globaltimer:
-    case globaltimer_lo:
-      return nanoseconds();
+    case globaltimer_lo: return nanoseconds();
     case clock_hi:
-    case globaltimer_hi:
-      return nanoseconds() >> 32;
-    case dynamic_smem_size:
-      return what.dynamic_shared_bytes;
-    case total_smem_size:
-      return (shared + 127) / 128 * 128;
-    case aggr_smem_size:
-      return shared + reserved_shared_bytes;
+    case globaltimer_hi: return nanoseconds() >> 32;
+    case dynamic_smem_size: return what.dynamic_shared_bytes;
+    case total_smem_size: return (shared + 127) / 128 * 128;
+    case aggr_smem_size: return shared + reserved_shared_bytes;
     case reserved_smem_offset_end:  // begin, _0 and _1 are 0
       return used_reserved_shared_bytes;
-    case reserved_smem_offset_cap:
-      return reserved_shared_bytes;
+    case reserved_smem_offset_cap: return reserved_shared_bytes;
     case envreg:  // 1 and 2 are the halves of the workspace's address
       return index == 1   ? block.grid->workspace >> 32
              : index == 2 ? block.grid->workspace & 0xffff'ffffu
                           : 0;
-    default:
-      return 0;
+    default: return 0;
   }
 }
 
@@ -153,7 +122,7 @@ inline action run_special(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-/// The same for a predicate: all lanes of a warp have the same one.
+/// Does the same for a predicate, which is the same in all lanes of a warp.
 inline action run_special_predicate(warp& w, const decoded& d, lane_mask mask) {
   const auto which = static_cast<ptx::special_register>(d.option);
   const bool set = special_value(w, which, d.count, 0) != 0;
@@ -161,7 +130,8 @@ inline action run_special_predicate(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-/// Slot 0 gets the address, in the local window, of what lies at `offset` in the frame's memory.
+/// Stores the address, in the local window, of the byte at `offset` in the frame's memory in slot
+/// 0.
 inline action run_frame_address(warp& w, const decoded& d, lane_mask mask) {
   for_lanes(mask, [&](unsigned lane) {
     write_bits(w.registers, d.slots[0], d.result_size, lane,
@@ -182,14 +152,10 @@ inline action run_cvta(warp& w, const decoded& d, lane_mask mask) {
 
 constexpr address window_of(ptx::state_space s) {
   switch (s) {
-    case ptx::state_space::shared:
-      return shared_window;
-    case ptx::state_space::local:
-      return local_window;
-    case ptx::state_space::param:
-      return param_window;
-    default:
-      return 0;
+    case ptx::state_space::shared: return shared_window;
+    case ptx::state_space::local: return local_window;
+    case ptx::state_space::param: return param_window;
+    default: return 0;
   }
 }
 

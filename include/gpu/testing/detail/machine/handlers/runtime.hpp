@@ -71,7 +71,7 @@ inline action run_vprintf(warp& w, const decoded& d, lane_mask mask) {
         w.failure.kind != fault_kind::none)
       return action::fault;
     w.block->grid->print(text);
-    give_result(w, call, lane, static_cast<std::int32_t>(count));
+    give_result(w, call, lane, count);
   }
   return action::next;
 }
@@ -98,7 +98,7 @@ inline action run_free(warp& w, const decoded& d, lane_mask mask) {
                    block,
                    1,
                    access_kind::write,
-                   "free of what malloc did not give, or gave and was freed: " +
+                   "free of an address that malloc did not return, or that was freed already: " +
                        w.block->grid->memory->describe(block)};
       return action::fault;
     }
@@ -144,8 +144,8 @@ inline action run_set_conditional(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-/// The handler of a function that the device runtime provides, if `f` declares it as it is; or
-/// null.
+/// Returns the handler of a function that the device runtime provides, if `f` declares it
+/// correctly; or null.
 inline handler runtime_function(const ptx::function& f) {
   struct provided {
     std::string_view name;

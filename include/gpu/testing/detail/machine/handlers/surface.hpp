@@ -12,14 +12,14 @@
 
 namespace gpu::inline v0::testing::machine::detail {
 
-/// Where in a surface a lane reads or writes.
+/// The position in a surface at which a lane reads or writes.
 struct surface_place {
   bool good = false;     // false: a fault, noted in the warp
   bool outside = false;  // .zero applies
   address where = 0;
 };
 
-/// The coordinate as it is used, after .clamp; `outside` is set where it lies outside.
+/// Returns the coordinate that is used, after .clamp; sets `outside` if it is outside.
 inline std::uint64_t bounded(std::uint32_t coordinate, std::uint64_t extent, ptx::surface_bounds b,
                              bool& outside) {
   const auto at = static_cast<std::int32_t>(coordinate);

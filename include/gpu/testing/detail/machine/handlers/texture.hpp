@@ -53,7 +53,7 @@ class texel_reader {
   bool failed_ = false;
 };
 
-/// What an instruction says beyond the texture, for one lane.
+/// Returns the operands of an instruction other than the texture, for one lane.
 inline texture_request request_of(const warp& w, const decoded& d, unsigned lane) {
   const ptx::instruction& i = *d.source;
   const std::uint32_t* list = w.function->lists.data() + d.list;
@@ -86,7 +86,7 @@ inline texture_request request_of(const warp& w, const decoded& d, unsigned lane
   return request;
 }
 
-/// Writes what a read gave in the type of the instruction.
+/// Writes the result of a read in the type of the instruction.
 inline void write_texel(warp& w, const decoded& d, unsigned lane, const texel& value) {
   const std::uint32_t* list = w.function->lists.data() + d.list;
   const ptx::type t = d.source->types[0];
@@ -133,8 +133,8 @@ inline action run_gather(warp& w, const decoded& d, lane_mask mask) {
 }
 
 /// The width, height or depth of a level. Layers of a texture count as the next extent after those
-/// of its shape; what a texture has not is 0, but for the height of a line. A surface has 1
-/// instead.
+/// of its shape; a missing extent of a texture is 0, except for the height of a one-dimensional
+/// one. That of a surface is 1.
 inline std::uint64_t answer_query(const image& source, ptx::image_query query, std::uint32_t level,
                                   bool of_surface) {
   if (level >= source.levels.size()) return 0;

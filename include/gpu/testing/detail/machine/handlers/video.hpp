@@ -15,33 +15,24 @@ constexpr ptx::video_operation video_operation_of(ptx::opcode op) {
   switch (op) {
     case opcode::vsub:
     case opcode::vsub2:
-    case opcode::vsub4:
-      return sub;
+    case opcode::vsub4: return sub;
     case opcode::vabsdiff:
     case opcode::vabsdiff2:
-    case opcode::vabsdiff4:
-      return absdiff;
+    case opcode::vabsdiff4: return absdiff;
     case opcode::vmin:
     case opcode::vmin2:
-    case opcode::vmin4:
-      return min;
+    case opcode::vmin4: return min;
     case opcode::vmax:
     case opcode::vmax2:
-    case opcode::vmax4:
-      return max;
+    case opcode::vmax4: return max;
     case opcode::vavrg2:
-    case opcode::vavrg4:
-      return avrg;
-    case opcode::vshl:
-      return shl;
-    case opcode::vshr:
-      return shr;
+    case opcode::vavrg4: return avrg;
+    case opcode::vshl: return shl;
+    case opcode::vshr: return shr;
     case opcode::vset:
     case opcode::vset2:
-    case opcode::vset4:
-      return set;
-    default:
-      return add;
+    case opcode::vset4: return set;
+    default: return add;
   }
 }
 

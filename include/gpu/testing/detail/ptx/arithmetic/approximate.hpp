@@ -1,9 +1,9 @@
 #pragma once
 /// \file
-/// What the `.approx` and `.full` instructions compute. A GPU looks their results up in tables that
-/// are not documented, so a result here cannot match its last bits. It is the correctly rounded
-/// value, give or take one unit of the last place, which lies within every documented error bound,
-/// and has the documented result for each special operand.
+/// The `.approx` and `.full` instructions. A GPU looks their results up in tables that are not
+/// documented, so the last bits may differ here. A result is within one unit in the last place of
+/// the correctly rounded value, which lies within every documented error bound, and has the
+/// documented result for each special operand.
 
 #include <bit>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What the instructions on bits compute: counting, fields, shifts, logic and byte permutation.
+/// The instructions on bits: counting, fields, shifts, logic and byte permutation.
 
 #include <bit>
 #include <concepts>

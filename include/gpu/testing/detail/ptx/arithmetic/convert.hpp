@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What `cvt` between two scalar types computes. The conversions to packed and to narrower formats
+/// Conversions between two scalar types by `cvt`. The conversions to packed and to narrower formats
 /// are in convert_packed.hpp.
 
 #include <concepts>
@@ -192,7 +192,7 @@ constexpr To cvt(From a) {
     if constexpr (std::integral<From>) {
       result = detail::integer_to_float<To, R>(a);
     } else {
-      // What becomes an f16 is not flushed, which rounding away from zero shows.
+      // A value that becomes an f16 is not flushed, as rounding away from zero shows.
       constexpr bool flushes = Ftz && !std::same_as<To, f16>;
       if constexpr (flushes && std::same_as<From, float>)
         a = detail::with_nan(detail::flush<true>(a));

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What the conversions to packed and reduced formats compute: `.relu` and `.satfinite`, pairs of
-/// f16, bf16, e4m3 and e5m2, tf32, and cvt.pack.
+/// The conversions to packed and reduced formats: `.relu` and `.satfinite`, pairs of f16, bf16,
+/// e4m3 and e5m2, tf32, and cvt.pack.
 
 #include <concepts>
 #include <cstdint>

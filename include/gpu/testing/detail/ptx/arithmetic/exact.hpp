@@ -35,7 +35,7 @@ constexpr exact_value unpack(double a) {
 }
 
 /// Moves the highest one of a nonzero significand to bit 125.
-constexpr exact_value normalised(exact_value v) {
+constexpr exact_value normalized(exact_value v) {
   const int shift = leading_zeros(v.significand) - 2;
   if (shift >= 0) {
     v.significand <<= shift;
@@ -46,7 +46,8 @@ constexpr exact_value normalised(exact_value v) {
   return v;
 }
 
-/// Whether a magnitude that lies strictly between two neighbours goes to the one further from zero.
+/// Returns whether a magnitude strictly between two neighbors is rounded to the one further from
+/// zero.
 template <rounding R>
 constexpr bool rounds_up(bool negative, bool odd, bool above_half, bool half) {
   if constexpr (R == rounding::nearest_even || R == rounding::none) {
@@ -67,7 +68,7 @@ constexpr bool rounds_up(bool negative, bool odd, bool above_half, bool half) {
 template <rounding R> constexpr double pack(exact_value v) {
   const std::uint64_t sign = std::uint64_t{v.negative} << 63;
   if (v.significand == 0) return std::bit_cast<double>(sign);
-  v = normalised(v);
+  v = normalized(v);
   // Bit 125 has weight 2^(exponent + 125); a normal result keeps bits 73 to 125.
   int cut = 73;
   int biased = v.exponent + 125 + 1023;
@@ -98,15 +99,16 @@ template <rounding R> constexpr exact_value sum(exact_value x, exact_value y) {
     }
     return nonzero;
   }
-  x = normalised(x);
-  y = normalised(y);
+  x = normalized(x);
+  y = normalized(y);
   if (x.exponent < y.exponent) {
     const exact_value other = x;
     x = y;
     y = other;
   }
   const int distance = x.exponent - y.exponent;
-  // What is shifted out is at least 70 bits below the rounding position: one sticky bit holds it.
+  // The bits that are shifted out are at least 70 bits below the rounding position; one sticky bit
+  // stands for them.
   const uint128 lost =
       distance >= 127 ? y.significand : y.significand & ((uint128{1} << distance) - 1);
   const uint128 aligned =

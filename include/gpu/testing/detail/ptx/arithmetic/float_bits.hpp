@@ -4,7 +4,7 @@
 ///
 /// Nothing here touches the rounding mode of the processor, which is state of the thread and which
 /// compilers ignore when they fold and move operations. Directed rounding starts from a result that
-/// is exact, or rounded to odd with at least two bits to spare, and steps to the neighbour.
+/// is exact, or rounded to odd with at least two bits to spare, and steps to the neighbor.
 
 #include <bit>
 #include <cfloat>
@@ -21,7 +21,7 @@ static_assert(FLT_EVAL_METHOD == 0,
 
 namespace gpu::inline v0::testing::ptx::detail {
 
-/// Bits of a float or double as a signed integer: comparisons of signed lanes vectorise everywhere.
+/// Bits of a float or double as a signed integer: comparisons of signed lanes vectorize everywhere.
 template <class F>
 using float_bits = std::conditional_t<sizeof(F) == 4, std::int32_t, std::int64_t>;
 
@@ -82,7 +82,7 @@ template <bool Ftz, class F> constexpr F flush(F value) {
   }
 }
 
-/// What is left to do to the rounded result of a single-precision instruction: `.ftz`, then `.sat`,
+/// Finishes the rounded result of a single-precision instruction: applies `.ftz`, then `.sat`,
 /// which makes a NaN +0.
 template <bool Ftz, bool Sat> constexpr float finish(float r) {
   r = flush<Ftz>(r);
@@ -142,13 +142,13 @@ template <rounding R> constexpr float to_float(double d) {
   }
 }
 
-/// Whether `.ftz` flushes the result: GPUs do if it is below the normal numbers after rounding to
-/// 24 bits, as if there were no least exponent. `exact` may be rounded to odd, as for to_float.
+/// Returns whether `.ftz` flushes the result: GPUs flush it if it is below the normal numbers after
+/// rounding to 24 bits with an unlimited exponent. `exact` may be rounded to odd, as for to_float.
 template <rounding R> constexpr bool is_tiny(double exact) {
   constexpr double least = 0x1p-126;
   const double magnitude = __builtin_fabs(exact);
   if constexpr (R == rounding::nearest_even || R == rounding::none) {
-    return magnitude < least - 0x1p-151;  // the middle itself rounds to the even neighbour, 2^-126
+    return magnitude < least - 0x1p-151;  // the middle itself rounds to the even neighbor, 2^-126
   } else if constexpr (R == rounding::toward_zero) {
     return magnitude < least;
   } else {

@@ -1,7 +1,8 @@
 #pragma once
 /// \file
-/// What the IEEE instructions on f32 and f64 compute, bit for bit as a GPU does: one function an
-/// instruction, its modifiers as template arguments, `rounding::none` meaning the default `.rn`.
+/// The IEEE instructions on f32 and f64, bit for bit as on a GPU: one function for each
+/// instruction, with its modifiers as template arguments, and `rounding::none` for the default
+/// `.rn`.
 ///
 /// NaN results of f32 are the canonical 0x7fffffff; those of f64 are the second operand if that is
 /// a NaN, else the third, else the first (of div, the first, else the second), made quiet, or
@@ -74,7 +75,7 @@ constexpr float fma(float a, float b, float c) {
     return detail::finish<false, Sat>(__builtin_fmaf(a, b, c));
   }
 #endif
-  // Vectorises, which a call of the C library's fmaf would not; the product is exact.
+  // Vectorizes, which a call of the C library's fmaf would not; the product is exact.
   return detail::finish_exact<R, Ftz, Sat>(
       detail::signed_sum_to_odd<R>(static_cast<double>(a) * b, c));
 }
@@ -88,7 +89,7 @@ template <rounding R = rounding::none, bool Ftz = false> constexpr float div(flo
   a = detail::flush<Ftz>(a);
   b = detail::flush<Ftz>(b);
   if constexpr (detail::to_nearest(R) && !Ftz) return detail::finish<false, false>(a / b);
-  // A quotient of floats that is no float itself is at least 2^-48 of its size away from every
+  // A quotient of floats that is not a float itself is at least 2^-48 of its size away from every
   // float and every middle of two, so the double quotient lies on the same side of all of them.
   return detail::finish_exact<R, Ftz, false>(static_cast<double>(a) / b);
 }

@@ -1,9 +1,9 @@
 #pragma once
 /// \file
-/// What the instructions on f16 and bf16, single and in pairs, compute. `H` is `f16` or `bf16`.
-/// Arithmetic rounds to nearest even, the only mode there is, and NaN results are 0x7fff. `.ftz`
-/// makes subnormal operands and results zeros of their sign, `.sat` limits to [0, 1] with NaN as
-/// +0, `.relu` makes negative results +0 and keeps NaN.
+/// The instructions on f16 and bf16, single and in pairs. `H` is `f16` or `bf16`. Arithmetic rounds
+/// to nearest even, the only mode, and NaN results are 0x7fff. `.ftz` makes subnormal operands and
+/// results zeros of their sign, `.sat` limits to [0, 1] with NaN as +0, `.relu` makes negative
+/// results +0 and keeps NaN.
 
 #include <concepts>
 #include <cstdint>
@@ -41,7 +41,7 @@ template <half_float H, bool Ftz, bool Sat, bool Relu> constexpr H finish_half(d
   if constexpr (Sat) exact = exact > 0.0 ? (exact < 1.0 ? exact : 1.0) : 0.0;
   H result = to_half<H>(exact);
   if constexpr (Ftz) {
-    // As is_tiny does for floats: what rounds up to the least normal number is kept.
+    // As in is_tiny for floats, a value that rounds up to the least normal number is kept.
     constexpr int bias = (1 << (format<H>::exponent - 1)) - 1;
     constexpr double least = std::bit_cast<double>(static_cast<std::uint64_t>(1024 - bias) << 52);
     constexpr double ulp = 1.0 / (1 << (format<H>::mantissa + 2));
@@ -118,7 +118,7 @@ constexpr H max(H a, H b) {
   return detail::half_extremum<true, Ftz, Nan, XorsignAbs>(a, b);
 }
 
-/// As `compare` of floats.
+/// Compares as `compare` of floats does.
 template <comparison C, bool Ftz = false, half_float H> constexpr bool compare(H a, H b) {
   return compare<C, false>(to_float(detail::flush<Ftz>(a)), to_float(detail::flush<Ftz>(b)));
 }

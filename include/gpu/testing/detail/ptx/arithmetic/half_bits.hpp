@@ -110,10 +110,10 @@ template <class H> constexpr H to_half(double d) {
 
 }  // namespace detail
 
-/// The same number as float; a NaN keeps its sign and payload.
+/// Returns the same number as a float; a NaN keeps its sign and payload.
 constexpr float to_float(f16 a) {
   const std::uint32_t magnitude = static_cast<std::uint32_t>(a.bits & 0x7fff) << 13;
-  // The multiplication moves the exponent bias from 15 to 127 and normalises subnormals.
+  // The multiplication moves the exponent bias from 15 to 127 and normalizes subnormals.
   const float scaled = std::bit_cast<float>(magnitude) * 0x1p112f;
   const std::uint32_t bits =
       magnitude >= 0x0f800000 ? magnitude | 0x7f800000 : std::bit_cast<std::uint32_t>(scaled);

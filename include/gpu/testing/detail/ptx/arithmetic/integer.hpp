@@ -1,9 +1,9 @@
 #pragma once
 /// \file
-/// What the integer arithmetic instructions compute: one function an instruction, named after it.
-/// `T` is the instruction's type (`std::uint16_t` for `.u16`, `std::int64_t` for `.s64`). All wrap
-/// around as the hardware does, none has undefined behaviour for any operand, all are `constexpr`
-/// and free of branches wherever a loop over lanes is to be vectorised.
+/// The integer arithmetic instructions: one function for each instruction, named after it. `T` is
+/// the instruction's type (`std::uint16_t` for `.u16`, `std::int64_t` for `.s64`). All wrap around
+/// as the hardware does, and have no undefined behavior for any operand, all are `constexpr` and
+/// free of branches wherever a loop over lanes is to be vectorized.
 
 #include <bit>
 #include <concepts>

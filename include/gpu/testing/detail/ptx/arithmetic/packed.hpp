@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What the instructions on several integers in one register compute: dot products of bytes and
-/// arithmetic on two halves.
+/// The instructions on several integers in one register: dot products of bytes and arithmetic on
+/// two halves.
 
 #include <concepts>
 #include <cstdint>

@@ -4,9 +4,8 @@
 
 namespace gpu::inline v0::testing::ptx {
 
-/// How an instruction rounds a result that its type cannot hold. Floating modifiers (`.rn`) and
-/// the integer ones of `cvt` (`.rni`) share the enumerator: the one tells where to round, the
-/// other that the result is an integer.
+/// The rounding of a result that its type cannot hold. Floating modifiers (`.rn`) and the integer
+/// ones of `cvt` (`.rni`) share enumerators; the latter also mean that the result is an integer.
 enum class rounding : std::uint8_t {
   nearest_even,     ///< `.rn`, `.rni`
   toward_zero,      ///< `.rz`, `.rzi`

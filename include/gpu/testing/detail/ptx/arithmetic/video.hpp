@@ -1,8 +1,8 @@
 #pragma once
 /// \file
-/// What the video instructions compute: arithmetic on a byte, half or word of each operand (vadd),
-/// on two halves (vadd2) or on four bytes (vadd4) at once. Rare in programs, so their modifiers are
-/// a structure, not template arguments.
+/// The video instructions: arithmetic on a byte, half or word of each operand (vadd), on two halves
+/// (vadd2) or on four bytes (vadd4) at once. Rare in programs, so their modifiers are a structure,
+/// not template arguments.
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@
 
 namespace gpu::inline v0::testing::ptx {
 
-/// What is done to the selected parts of a and b; `avrg` exists for pairs and quads alone.
+/// The operation on the selected parts of a and b; `avrg` exists only for pairs and quads.
 enum class video_operation : std::uint8_t { add, sub, absdiff, min, max, avrg, shl, shr, set };
 
 /// Modifiers of vadd, vsub, vabsdiff, vmin, vmax, vshl, vshr and vset.
@@ -23,7 +23,7 @@ struct video_scalar {
   bool sat = false;
   merge_position a_part = merge_position::none;  ///< `none`: the whole word
   merge_position b_part = merge_position::none;
-  merge_position d_part = merge_position::none;  ///< where the result goes, the rest comes from c
+  merge_position d_part = merge_position::none;  ///< the part that the result replaces in c
   ptx::operation second = ptx::operation::none;  ///< `add`, `min` or `max` with c
   overflow_mode shift = overflow_mode::clamp;
   comparison compare = comparison::none;  ///< of vset: eq, ne, lt, le, gt or ge
@@ -70,20 +70,13 @@ struct bit_range {
 
 constexpr bit_range range_of(merge_position part) {
   switch (part) {
-    case merge_position::h0:
-      return {0, 16};
-    case merge_position::h1:
-      return {16, 16};
-    case merge_position::b0:
-      return {0, 8};
-    case merge_position::b1:
-      return {8, 8};
-    case merge_position::b2:
-      return {16, 8};
-    case merge_position::b3:
-      return {24, 8};
-    default:
-      return {0, 32};
+    case merge_position::h0: return {0, 16};
+    case merge_position::h1: return {16, 16};
+    case merge_position::b0: return {0, 8};
+    case merge_position::b1: return {8, 8};
+    case merge_position::b2: return {16, 8};
+    case merge_position::b3: return {24, 8};
+    default: return {0, 32};
   }
 }
 
@@ -100,44 +93,29 @@ constexpr std::int64_t video_clamp(std::int64_t v, int width, bool is_signed) {
 
 constexpr bool video_compare(comparison c, std::int64_t a, std::int64_t b) {
   switch (c) {
-    case comparison::eq:
-      return a == b;
-    case comparison::ne:
-      return a != b;
-    case comparison::lt:
-      return a < b;
-    case comparison::le:
-      return a <= b;
-    case comparison::gt:
-      return a > b;
-    case comparison::ge:
-      return a >= b;
-    default:
-      return false;
+    case comparison::eq: return a == b;
+    case comparison::ne: return a != b;
+    case comparison::lt: return a < b;
+    case comparison::le: return a <= b;
+    case comparison::gt: return a > b;
+    case comparison::ge: return a >= b;
+    default: return false;
   }
 }
 
 constexpr std::int64_t video_result(video_operation operation, comparison compare, std::int64_t a,
                                     std::int64_t b) {
   switch (operation) {
-    case video_operation::add:
-      return a + b;
-    case video_operation::sub:
-      return a - b;
-    case video_operation::absdiff:
-      return a < b ? b - a : a - b;
-    case video_operation::min:
-      return a < b ? a : b;
-    case video_operation::max:
-      return a < b ? b : a;
-    case video_operation::avrg:
-      return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;  // half away from zero
-    case video_operation::set:
-      return video_compare(compare, a, b) ? 1 : 0;
+    case video_operation::add: return a + b;
+    case video_operation::sub: return a - b;
+    case video_operation::absdiff: return a < b ? b - a : a - b;
+    case video_operation::min: return a < b ? a : b;
+    case video_operation::max: return a < b ? b : a;
+    case video_operation::avrg: return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;  // half away from zero
+    case video_operation::set: return video_compare(compare, a, b) ? 1 : 0;
     case video_operation::shl:
       return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) << (b & 63));
-    case video_operation::shr:
-      return a >> (b & 63);
+    case video_operation::shr: return a >> (b & 63);
   }
   return 0;
 }
@@ -157,7 +135,7 @@ constexpr std::int64_t video_saturate(const video_scalar& how, std::int64_t wide
   return wide < 0 ? 0 : wide;  // above, the low 32 bits are left
 }
 
-/// Whether the result is less than c, as `.min` and `.max` see it.
+/// Returns whether the result is less than c in the sense of `.min` and `.max`.
 constexpr bool video_less(const video_scalar& how, std::int64_t wide, std::uint32_t c) {
   const bool shifts =
       how.operation == video_operation::shl || how.operation == video_operation::shr;
@@ -190,14 +168,10 @@ constexpr std::uint32_t video(const video_scalar& how, std::uint32_t a, std::uin
   const auto result = static_cast<std::uint32_t>(wide);
 
   switch (how.second) {
-    case ptx::operation::add:
-      return result + c;
-    case ptx::operation::min:
-      return detail::video_less(how, wide, c) ? result : c;
-    case ptx::operation::max:
-      return detail::video_less(how, wide, c) ? c : result;
-    default:
-      break;
+    case ptx::operation::add: return result + c;
+    case ptx::operation::min: return detail::video_less(how, wide, c) ? result : c;
+    case ptx::operation::max: return detail::video_less(how, wide, c) ? c : result;
+    default: break;
   }
   if (how.d_part == merge_position::none) return result;
   if (how.d_part == merge_position::h1) return (result & 0xffff0000u) | (c & 0xffffu);

@@ -1,5 +1,5 @@
 #pragma once
-/// Rows of the instruction table: control flow, synchronisation, and the stack.
+/// Rows of the instruction table: control flow, synchronization, and the stack.
 
 #include <gpu/testing/detail/ptx/instruction_form.hpp>
 
@@ -12,7 +12,7 @@ inline constexpr form control_forms[] = {
     {"trap", opcode::trap, "", "", ""},
     {"brkpt", opcode::brkpt, "", "", ""},
 
-    // Synchronisation.
+    // Synchronization.
     {"bar.sync", opcode::bar_sync, "aligned", "", "i"},
     {"bar.sync", opcode::bar_sync, "aligned", "", "ii"},
     {"bar.arrive", opcode::bar_arrive, "aligned", "", "ii"},

@@ -1,0 +1,18 @@
+# The parts of the library whose code is worth compiling once for all programs that link it, instead of in
+# each source: gpu::compiler has that of gpu::compile, gpu::cpu_driver that of the CPU driver. Nothing
+# is compiled unless a target links it.
+
+function(gpu_add_compiled include_dir)
+  add_library(gpu-compiler STATIC EXCLUDE_FROM_ALL "${include_dir}/gpu/compiler/compile.cpp")
+  add_library(gpu::compiler ALIAS gpu-compiler)
+  target_link_libraries(gpu-compiler PUBLIC gpu::gpu)
+  target_compile_definitions(gpu-compiler PUBLIC GPU_COMPILER_COMPILED)
+
+  add_library(gpu-cpu-driver STATIC EXCLUDE_FROM_ALL "${include_dir}/gpu/testing/cpu_driver.cpp")
+  add_library(gpu::cpu_driver ALIAS gpu-cpu-driver)
+  target_link_libraries(gpu-cpu-driver PUBLIC gpu::gpu)
+  target_compile_definitions(gpu-cpu-driver PUBLIC GPU_CPU_DRIVER_COMPILED)
+  # Kernels run several times as fast as without optimization.
+  target_compile_options(gpu-cpu-driver PRIVATE
+    $<$<NOT:$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>:-O1>)
+endfunction()

@@ -1,0 +1,117 @@
+#pragma once
+/// \file
+/// Writes the text of an elementwise kernel, and launches it.
+
+#include <gpu/algorithm/detail/loop_patch.hpp>
+#include <gpu/algorithm/detail/loop_text.hpp>
+#include <gpu/memory/slice.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// Writes the program of a form of the kernel.
+inline void write_elementwise(const loop_state& state, const loop_form& form,
+                              generated_program& program) {
+  const snippet& s = state.code;
+  loop_writer out(s, state.uses, form, program);
+  out.write_head();
+  out.write_signature(s.name, form.sliced ? "const long long gpu_start, const long long gpu_step, "
+                                            "const long long gpu_count, "
+                                          : "");
+  out.add_users("before", s.before);
+  out.write_function("gpu_run", "operation", s.body, nullptr);
+  if (form.sliced) {
+    out.code()
+        << "  const long long gpu_at = blockIdx.x * " << loop_threads
+        << "ll + threadIdx.x;\n"
+           "  gpu_group<1> gpu_none;\n"
+           "  if (gpu_at < gpu_count) gpu_run(gpu_none, 0, gpu_start + gpu_at * gpu_step);\n";
+  } else {
+    out.write_moves(true);
+    out.write_moves(false);
+    if (form.patch_axis != 0) {
+      out.write_patch_moves(true);
+      out.write_patch_moves(false);
+      out.code()
+          << "  gpu::loops::run_patch<gpu_group, " << form.width << ", " << form.patch_axis - 1
+          << ">(gpu_views, gpu_load_patch, gpu_store_patch, gpu_load, gpu_run, gpu_store);\n";
+    } else {
+      out.code() << "  gpu::loops::run_tile<gpu_group, " << form.width << ", " << form.groups
+                 << ">(gpu_index(n), gpu_load, gpu_run, gpu_store);\n";
+    }
+  }
+  out.add_users("after", s.after);
+  out.code() << "}\n";
+  out.finish();
+}
+
+/// Gives each thread as many elements as fill the full width: in one group, or in several that are
+/// loaded one element at a time, so that neighboring threads load neighboring elements.
+inline loop_form spread_groups(loop_form form) noexcept {
+  form.groups = form.width / form.aligned;
+  form.width = form.aligned;
+  if (!form.by_element) {
+    form.groups = 4;
+    form.width = form.aligned = 1;
+  }
+  return form;
+}
+
+/// Returns the indices below `size` that a slice selects.
+/// **Errors**: `errc::invalid_argument` for a step of 0.
+inline result<index_sequence> resolve_slice(const char* function, const slice& s, std::size_t size,
+                                            source_location where) noexcept {
+  if (s.step != 0) return select_indices(s, size);
+  return fail(refusal(errc::invalid_argument, function,
+                      text("the step of a slice is 0, so it would never end. Pass a step of 1 or "
+                           "more, or a negative one to go backwards."),
+                      where));
+}
+
+/// Launches the kernel over all elements, or over a slice of the indices.
+inline result<> run_elementwise(const loop_call& call, const slice* range) {
+  const snippet& code = call.code();
+  GPU_TRY(require(call.stream, code.function, call.where));
+  std::size_t count = 0;
+  bool any = false;
+  GPU_TRY(check_operands(call, count, any));
+  index_sequence indices;
+  if (range != nullptr) {
+    const std::size_t size = any ? count : static_cast<std::size_t>(to_end);
+    indices = GPU_TRY(resolve_slice(code.function, *range, size, call.where));
+  } else if (!any) {
+    return fail(refusal(errc::invalid_argument, code.function,
+                        text("no parameter says how many elements there are. Call over(stream, "
+                             "gpu::slice(0, count), ...)."),
+                        call.where));
+  }
+  const std::size_t work = range != nullptr ? indices.count : count;
+  if (work == 0) return {};
+  merged_axes axes;
+  loop_form form = choose_form(call, count, axes);
+  if (range != nullptr) {
+    form.sliced = true;
+    form.by_element = false;
+    form.width = form.aligned = form.groups = 1;
+  } else {
+    choose_patch(call, form, axes);
+    if (form.patch_axis == 0) form = spread_groups(form);
+  }
+  const untyped_kernel* const kernel =
+      GPU_TRY(find_kernel(call.state, call.stream.device(), form, call.where));
+  const std::size_t blocks =
+      form.patch_axis != 0 ? patch_blocks(form, axes) : (work - 1) / form.tile() + 1;
+  GPU_TRY(require_grid(code.function, blocks, work, call.where));
+  long long start = indices.start, step = indices.step, steps = static_cast<long long>(work);
+  long long n = static_cast<long long>(any ? count : work);
+  loop_arguments arguments(call, axes, form);
+  if (form.sliced) {
+    arguments.add(&start);
+    arguments.add(&step);
+    arguments.add(&steps);
+  }
+  arguments.add(&n);
+  return launch_generated(call.stream, {static_cast<std::uint32_t>(blocks), loop_threads}, *kernel,
+                          arguments.pointers(), call.where);
+}
+
+}  // namespace gpu::inline v0::detail

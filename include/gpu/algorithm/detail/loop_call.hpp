@@ -1,0 +1,163 @@
+#pragma once
+/// \file
+/// `loop_call`: a call of a generated kernel, and the checks of its arguments.
+
+#include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/kernel_store.hpp>
+#include <gpu/algorithm/detail/loop_form.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/shared_elements.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// The largest number of parameters of a generated kernel.
+inline constexpr std::size_t most_loop_parameters = 32;
+
+/// An argument of a generated kernel: elements, or a value.
+struct loop_argument {
+  const loop_operand* operand;      ///< null for numbers and plain pointers
+  void* value;                      ///< the number or the pointer
+  const copy_end* plain = nullptr;  ///< the memory of a plain pointer, if it is known
+};
+
+/// A snippet with the kernels that were made of it.
+struct loop_state {
+  snippet code;
+  sequence<parameter_use> uses;
+  /// True if the snippet compiles with elements loaded before it. The first kernel that is made may
+  /// clear it.
+  bool by_element = true;
+  /// Writes the program of a form.
+  void (*write)(const loop_state&, const loop_form&, generated_program&) = nullptr;
+  kernel_store kernels;
+};
+
+/// Returns the kernel of a form. If its text does not compile with elements loaded beforehand, the
+/// snippet is compiled as it is: so an error names what the user wrote.
+inline result<const untyped_kernel*> find_kernel(loop_state& state, device on, loop_form& form,
+                                                 source_location where) {
+  const auto attempt = [&] {
+    return state.kernels.find(on, form.key(), where, [&](generated_program& made) -> result<> {
+      state.write(state, form, made);
+      return {};
+    });
+  };
+  auto found = attempt();
+  if (found.has_value() || !form.by_element || found.error() != errc::compile_failed) return found;
+  __atomic_store_n(&state.by_element, false, __ATOMIC_RELAXED);
+  form.by_element = false;
+  return attempt();
+}
+
+/// A call of a generated kernel.
+struct loop_call {
+  loop_state& state;
+  const stream_ref& stream;
+  source_location where;
+  const loop_argument* arguments;
+
+  const snippet& code() const noexcept { return state.code; }
+  std::size_t count() const noexcept { return state.code.parameters.size(); }
+  const char* name(std::size_t p) const noexcept { return state.code.parameters[p].name.c_str(); }
+  const loop_operand* operand(std::size_t p) const noexcept { return arguments[p].operand; }
+};
+
+inline named_elements name_operand(const loop_call& call, std::size_t p) noexcept {
+  const element_type& type = call.code().parameters[p].type;
+  return {call.name(p), call.operand(p)->memory, type.bytes, type.alignment};
+}
+
+/// Returns whether elements of equal index are at equal addresses.
+inline bool same_elements(const loop_operand& a, const loop_operand& b) noexcept {
+  if (a.memory.address != b.memory.address || a.memory.count != b.memory.count) return false;
+  if (a.contiguous && b.contiguous) return true;
+  if (!same_shape(a, b)) return false;
+  for (int axis = 0; axis < a.rank; ++axis) {
+    if (a.extents[axis] != 1 && a.strides[axis] != b.strides[axis]) return false;
+  }
+  return true;
+}
+
+/// Fails if an element that the kernel writes lies in another operand at another index, or occurs
+/// twice in its own view: then the result would depend on the order of threads.
+inline result<> require_no_overlap(const loop_call& call) noexcept {
+  for (std::size_t w = 0; w < call.count(); ++w) {
+    const loop_operand* written = call.operand(w);
+    if (written == nullptr || !call.code().parameters[w].writable || written->memory.count < 2)
+      continue;
+    const std::size_t bytes = call.code().parameters[w].type.bytes;
+    if (!written->contiguous && shares_within(*written, bytes)) {
+      text_builder out;
+      out << call.name(w) << " is written, but several elements of its view are at one address, as "
+          << "with a stride of 0. Pass a view whose elements are at different addresses.";
+      return fail(refusal(errc::invalid_argument, call.code().function, out.finish(), call.where));
+    }
+    const byte_range own = bytes_of(*written, bytes);
+    for (std::size_t p = 0; p < call.count(); ++p) {
+      const loop_operand* other = call.operand(p);
+      if (p == w || other == nullptr || other->memory.count == 0) continue;
+      const std::size_t other_bytes = call.code().parameters[p].type.bytes;
+      const byte_range theirs = bytes_of(*other, other_bytes);
+      if (own.end <= theirs.begin || theirs.end <= own.begin) continue;
+      const bool views = !written->contiguous || !other->contiguous;
+      if (views && !share_bytes(*written, bytes, *other, other_bytes)) continue;
+      const bool own_only =
+          !call.state.uses[w].reaches_others && !call.state.uses[p].reaches_others;
+      if (bytes == other_bytes && own_only && same_elements(*written, *other)) continue;
+      text_builder out;
+      out << call.name(w) << " is written and overlaps " << call.name(p) << " in memory, ";
+      if (own_only) {
+        out << "but not element by element: the result would depend on the order of the threads. "
+               "Pass the same elements, or memory that does not overlap.";
+      } else {
+        out << "and the snippet may use elements at other indices than i, which other threads "
+               "write. Pass memory that does not overlap.";
+      }
+      return fail(refusal(errc::invalid_argument, call.code().function, out.finish(), call.where));
+    }
+  }
+  return {};
+}
+
+/// Checks the operands against each other and sets `count` to the number of their elements, or to 0
+/// if there are none. `any` is false if the kernel has no parameter with elements.
+inline result<> check_operands(const loop_call& call, std::size_t& count, bool& any) noexcept {
+  std::size_t first = call.count(), view = call.count();
+  for (std::size_t p = 0; p < call.count(); ++p) {
+    const loop_operand* operand = call.operand(p);
+    if (call.arguments[p].plain != nullptr) {
+      GPU_TRY(require_usable(call.code().function, call.stream,
+                             {call.name(p), *call.arguments[p].plain, 1}, call.where));
+    }
+    if (operand == nullptr) continue;
+    if (operand->fault)
+      return fail(fault_error(operand->fault, call.code().function, call.name(p), call.where));
+    GPU_TRY(require_usable(call.code().function, call.stream, name_operand(call, p), call.where));
+    if (first == call.count()) first = p;
+    GPU_TRY(require_same_count(call.code().function, name_operand(call, first),
+                               name_operand(call, p), call.where));
+    if (operand->contiguous && operand->rank == 1) continue;
+    if (view == call.count()) view = p;
+    if (same_shape(*call.operand(view), *operand)) continue;
+    text_builder out;
+    out << call.name(view) << " has the shape ";
+    write_shape(out, *call.operand(view));
+    out << ", but " << call.name(p) << " has the shape ";
+    write_shape(out, *operand);
+    out << ". Pass views of the same shape.";
+    return fail(refusal(errc::size_mismatch, call.code().function, out.finish(), call.where));
+  }
+  any = first != call.count();
+  count = any ? call.operand(first)->memory.count : 0;
+  return require_no_overlap(call);
+}
+
+/// Fails because no argument has elements, which would say how many there are.
+inline result<> refuse_no_elements(const loop_call& call) noexcept {
+  return fail(refusal(errc::invalid_argument, call.code().function,
+                      text("no parameter says how many elements there are. Declare one as a "
+                           "pointer, without gpu::raw."),
+                      call.where));
+}
+
+}  // namespace gpu::inline v0::detail

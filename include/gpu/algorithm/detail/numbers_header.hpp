@@ -1,0 +1,161 @@
+#pragma once
+/// \file
+/// The text of `<gpu/numbers.hpp>`, the device header of generated kernels with complex numbers and
+/// floating-point numbers of 16 bits.
+
+namespace gpu::inline v0::detail {
+
+inline constexpr char numbers_header_name[] = "gpu/numbers.hpp";
+
+/// `gpu::complex<T>` has the layout of `std::complex<T>`, `gpu::half` and `gpu::bfloat16` that of
+/// `__half` and `__nv_bfloat16`. The headers of those types take longer to compile than a kernel.
+inline constexpr char numbers_header[] = R"gpu(#ifndef GPU_NUMBERS_HPP
+#define GPU_NUMBERS_HPP
+
+namespace gpu {
+
+/// A complex number: two T, the real part first.
+template <class T> struct complex {
+  using value_type = T;
+  T re, im;
+
+  complex() = default;
+  __device__ constexpr complex(T real, T imag = T(0)) : re(real), im(imag) {}
+  template <class U>
+  __device__ constexpr explicit complex(const complex<U>& other)
+      : re(T(other.re)), im(T(other.im)) {}
+
+  __device__ constexpr T real() const { return re; }
+  __device__ constexpr T imag() const { return im; }
+
+  __device__ complex& operator+=(const complex& b) { return *this = *this + b; }
+  __device__ complex& operator-=(const complex& b) { return *this = *this - b; }
+  __device__ complex& operator*=(const complex& b) { return *this = *this * b; }
+  __device__ complex& operator/=(const complex& b) { return *this = *this / b; }
+
+  friend __device__ constexpr complex operator+(const complex& a) { return a; }
+  friend __device__ constexpr complex operator-(const complex& a) { return {-a.re, -a.im}; }
+  friend __device__ constexpr complex operator+(const complex& a, const complex& b) {
+    return {a.re + b.re, a.im + b.im};
+  }
+  friend __device__ constexpr complex operator-(const complex& a, const complex& b) {
+    return {a.re - b.re, a.im - b.im};
+  }
+  friend __device__ constexpr complex operator*(const complex& a, const complex& b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+  /// R. L. Smith, "Algorithm 116: Complex division", 1962: no square of a part is formed, so only
+  /// quotients that are too large themselves overflow.
+  friend __device__ complex operator/(const complex& a, const complex& b) {
+    if (fabs(b.re) >= fabs(b.im)) {
+      if (b.re == 0) return {a.re / fabs(b.re), a.im / fabs(b.re)};
+      const T ratio = b.im / b.re;
+      const T scale = T(1) / (b.re + b.im * ratio);
+      return {(a.re + a.im * ratio) * scale, (a.im - a.re * ratio) * scale};
+    }
+    const T ratio = b.re / b.im;
+    const T scale = T(1) / (b.im + b.re * ratio);
+    return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
+  }
+  friend __device__ constexpr bool operator==(const complex& a, const complex& b) {
+    return a.re == b.re && a.im == b.im;
+  }
+  friend __device__ constexpr bool operator!=(const complex& a, const complex& b) {
+    return !(a == b);
+  }
+
+  friend __device__ constexpr T real(const complex& a) { return a.re; }
+  friend __device__ constexpr T imag(const complex& a) { return a.im; }
+  friend __device__ constexpr complex conj(const complex& a) { return {a.re, -a.im}; }
+  friend __device__ constexpr T norm(const complex& a) { return a.re * a.re + a.im * a.im; }
+  friend __device__ T abs(const complex& a) { return hypot(a.re, a.im); }
+  friend __device__ T arg(const complex& a) { return atan2(a.im, a.re); }
+  friend __device__ complex exp(const complex& a) {
+    const T size = exp(a.re);
+    if (a.im == 0) return {size, a.im};
+    return {size * cos(a.im), size * sin(a.im)};
+  }
+  friend __device__ complex log(const complex& a) { return {log(abs(a)), arg(a)}; }
+  /// The root with a real part that is not negative.
+  friend __device__ complex sqrt(const complex& a) {
+    if (a.re == 0 && a.im == 0) return {T(0), a.im};
+    if (isinf(a.im)) return {fabs(a.im), a.im};
+    // Halved first, so that the sum does not overflow.
+    const T root = sqrt(fabs(a.re) / 2 + hypot(a.re / 2, a.im / 2));
+    const T other = fabs(a.im) / (2 * root);
+    if (a.re >= 0) return {root, copysign(other, a.im)};
+    return {other, copysign(root, a.im)};
+  }
+  friend __device__ complex pow(const complex& a, const complex& b) {
+    if (a.re == 0 && a.im == 0) return b == complex(T(0)) ? complex(T(1)) : complex(T(0));
+    return exp(b * log(a));
+  }
+  friend __device__ complex sin(const complex& a) {
+    return {sin(a.re) * cosh(a.im), cos(a.re) * sinh(a.im)};
+  }
+  friend __device__ complex cos(const complex& a) {
+    return {cos(a.re) * cosh(a.im), -sin(a.re) * sinh(a.im)};
+  }
+  friend __device__ complex sinh(const complex& a) {
+    return {sinh(a.re) * cos(a.im), cosh(a.re) * sin(a.im)};
+  }
+  friend __device__ complex cosh(const complex& a) {
+    return {cosh(a.re) * cos(a.im), sinh(a.re) * sin(a.im)};
+  }
+};
+
+/// Returns the complex number with this absolute value and angle.
+template <class T> __device__ complex<T> polar(T size, T angle) {
+  return {size * cos(angle), size * sin(angle)};
+}
+
+/// A floating-point number of 16 bits. It computes as a float, rounded to the nearest.
+template <class Format> struct short_float {
+  unsigned short bits;
+
+  short_float() = default;
+  __device__ short_float(float value) : bits(Format::to_bits(value)) {}
+  __device__ explicit short_float(double value) : bits(Format::to_bits(float(value))) {}
+  __device__ explicit short_float(int value) : bits(Format::to_bits(float(value))) {}
+  __device__ operator float() const { return Format::to_float(bits); }
+
+  __device__ short_float& operator+=(float b) { return *this = float(*this) + b; }
+  __device__ short_float& operator-=(float b) { return *this = float(*this) - b; }
+  __device__ short_float& operator*=(float b) { return *this = float(*this) * b; }
+  __device__ short_float& operator/=(float b) { return *this = float(*this) / b; }
+};
+
+/// The 16-bit format of IEEE 754.
+struct half_format {
+  static __device__ float to_float(unsigned short bits) {
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+  }
+  static __device__ unsigned short to_bits(float value) {
+    unsigned short bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+  }
+};
+
+/// The upper half of a float.
+struct bfloat16_format {
+  static __device__ float to_float(unsigned short bits) {
+    return __uint_as_float(unsigned(bits) << 16);
+  }
+  static __device__ unsigned short to_bits(float value) {
+    const unsigned bits = __float_as_uint(value);
+    if (value != value) return (unsigned short)(bits >> 16 | 0x40);
+    return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+  }
+};
+
+using half = short_float<half_format>;
+using bfloat16 = short_float<bfloat16_format>;
+
+}  // namespace gpu
+#endif
+)gpu";
+
+}  // namespace gpu::inline v0::detail

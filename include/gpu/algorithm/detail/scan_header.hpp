@@ -1,0 +1,319 @@
+#pragma once
+/// \file
+/// The text of `<gpu/scan.hpp>`, the device header of generated scans.
+
+namespace gpu::inline v0::detail {
+
+inline constexpr char scan_header_name[] = "gpu/scan.hpp";
+
+/// One pass: a block holds a tile of elements in registers, publishes the tile's total, and
+/// combines the totals of the tiles before it. So that this takes few steps and still has the same
+/// order in every run, tiles are in groups of 128: a tile combines the totals before it in its
+/// group, which are all published early, and the prefix of its group, which the last tile of the
+/// group before publishes.
+inline constexpr char scan_header[] = R"gpu(#ifndef GPU_SCAN_HPP
+#define GPU_SCAN_HPP
+// Compiled with --device-as-default-execution-space, after <gpu/loops.hpp>.
+
+namespace gpu {
+namespace loops {
+
+/// The type of a flag beside an item: as wide as its alignment, so that the two have no padding,
+/// which would be copied without having been written.
+template <int Alignment> struct flag { using type = unsigned long long; };
+template <> struct flag<4> { using type = unsigned; };
+template <> struct flag<2> { using type = unsigned short; };
+template <> struct flag<1> { using type = unsigned char; };
+
+/// A value that may be missing, as the prefix of the first element is.
+template <class Item> struct prefix {
+  using flag_type = typename flag<alignof(Item)>::type;
+  Item item;
+  flag_type exists;
+  prefix() = default;
+  prefix(const Item& value, bool is_there) : item(value), exists(is_there) {}
+};
+
+/// Combines values in the order of the elements; a missing value changes nothing.
+template <class Item, class Combine>
+inline prefix<Item> join(const prefix<Item>& a, const prefix<Item>& b, Combine combine) {
+  if (!a.exists) return b;
+  if (!b.exists) return a;
+  return prefix<Item>(combine(a.item, b.item), true);
+}
+template <class Item, class Combine>
+inline Item join(const prefix<Item>& a, const Item& b, Combine combine) {
+  return a.exists ? combine(a.item, b) : b;
+}
+
+template <class T> inline T shuffle_up(const T& value, int lanes) {
+  constexpr int words = (sizeof(T) + 3) / 4;
+  unsigned raw[words] = {};
+  memcpy(raw, &value, sizeof(T));
+#pragma unroll
+  for (int w = 0; w < words; ++w) raw[w] = __shfl_up_sync(~0u, raw[w], lanes);
+  T result;
+  memcpy(&result, raw, sizeof(T));
+  return result;
+}
+
+inline unsigned long long load_relaxed(const unsigned long long* from) {
+  unsigned long long value;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+inline void store_relaxed(unsigned long long* to, unsigned long long value) {
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(to), "l"(value) : "memory");
+}
+
+/// Values that blocks publish to each other. A word is 0 until its value is there.
+template <class Item> struct board {
+  unsigned long long* words;
+  Item* items;  // of more than 4 bytes; smaller ones are in the word itself
+
+  void publish(long long at, const Item& item) const {
+    if constexpr (sizeof(Item) <= 4) {
+      unsigned bits = 0;
+      memcpy(&bits, &item, sizeof(Item));
+      store_relaxed(words + at, 1ull << 32 | bits);
+    } else {
+      items[at] = item;
+      __threadfence();
+      store_relaxed(words + at, 1);
+    }
+  }
+  /// Returns a word, which is 0 until there is a value.
+  unsigned long long look(long long at) const { return load_relaxed(words + at); }
+  /// Returns the value that `word` says is there.
+  Item read(long long at, unsigned long long word) const {
+    if constexpr (sizeof(Item) <= 4) {
+      const unsigned bits = unsigned(word);
+      Item item;
+      memcpy(&item, &bits, sizeof(Item));
+      return item;
+    } else {
+      __threadfence();
+      return items[at];
+    }
+  }
+};
+
+constexpr int tiles_of_group = 128;
+
+/// Publishes a tile's total and returns what comes before the tile, in lane 0. For one warp.
+template <class Item, class Combine>
+inline prefix<Item> find_before_tile(const board<Item>& tiles, const board<Item>& groups, long long tile,
+                                const Item& total, Combine combine) {
+  const int lane = threadIdx.x % 32;
+  const long long group = tile / tiles_of_group;
+  const int position = int(tile % tiles_of_group);
+  if (lane == 0) tiles.publish(tile, total);
+  // All words are looked at together, so that their way through the memory takes place once.
+  constexpr int of_lane = tiles_of_group / 32;
+  const long long start = group * tiles_of_group + lane * of_lane;
+  const int wanted = position - lane * of_lane;
+  unsigned long long words[of_lane] = {}, group_word = 0;
+  bool waits;
+  do {
+    waits = false;
+#pragma unroll
+    for (int k = 0; k < of_lane; ++k) {
+      if (k < wanted) words[k] = tiles.look(start + k);
+    }
+    if (group > 0) group_word = groups.look(group);
+#pragma unroll
+    for (int k = 0; k < of_lane; ++k) waits = waits || (k < wanted && words[k] == 0);
+  } while (waits);
+  prefix<Item> sum(total, false);
+#pragma unroll
+  for (int k = 0; k < of_lane; ++k) {
+    if (k < wanted) sum = join(sum, prefix<Item>(tiles.read(start + k, words[k]), true), combine);
+  }
+#pragma unroll
+  for (int lanes = 1; lanes < 32; lanes *= 2) sum = join(sum, shuffle_down(sum, lanes), combine);
+  if (group > 0) {
+    while (group_word == 0) group_word = groups.look(group);
+    sum = join(prefix<Item>(groups.read(group, group_word), true), sum, combine);
+  }
+  if (lane == 0 && position == tiles_of_group - 1)
+    groups.publish(group + 1, join(sum, total, combine));
+  return sum;
+}
+
+/// Loads a thread's groups and maps their elements to items. Behind the last element any item will
+/// do, for nothing comes after it. `stride` is the distance of two groups.
+template <bool Whole, class Group, int Width, int Groups, class Item, class Index, class Load,
+          class Map>
+inline void load_items(Group (&groups)[Groups], Item (&items)[Groups][Width], Index own,
+                       Index stride, Index n, Load load, Map map) {
+  if (Whole) {
+#pragma unroll
+    for (int g = 0; g < Groups; ++g) load(groups[g], own + g * stride);
+#pragma unroll
+    for (int g = 0; g < Groups; ++g) {
+#pragma unroll
+      for (int k = 0; k < Width; ++k) items[g][k] = map(groups[g], k, own + g * stride + k);
+    }
+    return;
+  }
+#pragma unroll
+  for (int g = 0; g < Groups; ++g) {
+#pragma unroll
+    for (int k = 0; k < Width; ++k) {
+      const Index index = own + g * stride + k;
+      const Index at = index < n ? index : n - 1;
+      typename Group::gpu_one one;
+      load(one, at);
+      items[g][k] = map(one, 0, at);
+    }
+  }
+}
+
+/// Calls `put` for each element of a thread with its item, and stores what it leaves.
+template <template <int> class Group, int Width, int Groups, class Item, class Index, class Load,
+          class Put, class Store>
+inline void put_items(Group<Width> (&groups)[Groups], const Item (&items)[Groups][Width], Index own,
+                      Index stride, Index n, bool whole, Load load, Put put, Store store) {
+  if (whole) {
+#pragma unroll
+    for (int g = 0; g < Groups; ++g) {
+#pragma unroll
+      for (int k = 0; k < Width; ++k) put(groups[g], k, own + g * stride + k, items[g][k]);
+      store(groups[g], own + g * stride);
+    }
+    return;
+  }
+#pragma unroll
+  for (int g = 0; g < Groups; ++g) {
+#pragma unroll
+    for (int k = 0; k < Width; ++k) {
+      const Index at = own + g * stride + k;
+      if (at >= n) continue;
+      Group<1> one;
+      load(one, at);
+      put(one, 0, at, items[g][k]);
+      store(one, at);
+    }
+  }
+}
+
+/// Combines the sums of a tile's groups, of which a warp has 32 side by side, then 32 more: sets
+/// `before` to the combination of everything before each of the thread's groups, in this tile and
+/// all before it.
+template <int Threads, int Groups, class Item, class Combine>
+inline void scan_sums(Item (&sums)[Groups], prefix<Item> (&before)[Groups],
+                      unsigned long long* state, long long tiles, Combine combine) {
+  constexpr int warps = Threads / 32;
+  __shared__ alignas(16) char memory[sizeof(prefix<Item>) * (warps + 1)];
+  prefix<Item>* const before_warp = reinterpret_cast<prefix<Item>*>(memory);
+  prefix<Item>& before_tile = before_warp[warps];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+
+#pragma unroll
+  for (int lanes = 1; lanes < 32; lanes *= 2) {
+#pragma unroll
+    for (int g = 0; g < Groups; ++g) {
+      const Item left = shuffle_up(sums[g], lanes);
+      if (lane >= lanes) sums[g] = combine(left, sums[g]);
+    }
+  }
+  prefix<Item> share(sums[0], false);
+#pragma unroll
+  for (int g = 0; g < Groups; ++g) {
+    const Item left = shuffle_up(sums[g], 1);
+    before[g] = join(share, prefix<Item>(left, lane > 0), combine);
+    share = join(share, prefix<Item>(shuffle_down(sums[g], 31 - lane), true), combine);
+  }
+  if (lane == 31) before_warp[warp] = share;
+  __syncthreads();
+
+  if (warp == 0) {
+    Item sum = before_warp[lane < warps ? lane : warps - 1].item;
+#pragma unroll
+    for (int lanes = 1; lanes < warps; lanes *= 2) {
+      const Item left = shuffle_up(sum, lanes);
+      if (lane >= lanes && lane < warps) sum = combine(left, sum);
+    }
+    const Item total = shuffle_down(sum, lane < warps ? warps - 1 - lane : 0);
+    const Item left = shuffle_up(sum, 1);
+    __syncwarp();
+    if (lane < warps) before_warp[lane] = prefix<Item>(left, lane > 0);
+    prefix<Item> found(total, false);
+    if (tiles > 1) {
+      const long long all_groups = (tiles + tiles_of_group - 1) / tiles_of_group + 1;
+      unsigned long long* const words = state;
+      static_assert(alignof(Item) <= 16, "items of a scan are aligned to at most 16 bytes");
+      Item* const values = reinterpret_cast<Item*>(words + (tiles + all_groups + 1) / 2 * 2);
+      // A tile waits for those before it only, whose blocks have started: a grid starts its blocks
+      // in the order of their indices.
+      found = find_before_tile(board<Item>{words, values},
+                               board<Item>{words + tiles, values + tiles}, blockIdx.x, total,
+                               combine);
+    }
+    if (lane == 0) before_tile = found;
+  }
+  __syncthreads();
+
+  const prefix<Item> before_share = join(before_tile, before_warp[warp], combine);
+#pragma unroll
+  for (int g = 0; g < Groups; ++g) before[g] = join(before_share, before[g], combine);
+}
+
+/// The positions of a thread's groups: the first begins at `own`, and `stride` is the distance of
+/// two.
+template <int Width, int Groups, int Threads, class Index> struct tile_place {
+  static constexpr Index stride = 32 * Width;
+  Index own;
+  bool whole;
+
+  explicit tile_place(Index n) {
+    const Index first = Index(blockIdx.x) * (Threads * Width * Groups);
+    own = first + Index(threadIdx.x / 32) * (stride * Groups) + threadIdx.x % 32 * Width;
+    whole = n - first >= Threads * Width * Groups;
+  }
+};
+
+/// Scans one tile: `map` gives the item of an element, `put` gets the combination of all items up
+/// to an element, or before it. Warps take turns of 32 * Width neighboring elements.
+template <template <int> class Group, int Width, int Groups, int Threads, bool Exclusive, class Item,
+          class Index, class Load, class Map, class Combine, class Put, class Store>
+inline void scan_tile(Index n, unsigned long long* state, long long tiles, const Item& neutral,
+                      Load load, Map map, Combine combine, Put put, Store store) {
+  const tile_place<Width, Groups, Threads, Index> place(n);
+  const Index own = place.own, stride = place.stride;
+  Group<Width> groups[Groups];
+  Item items[Groups][Width];
+  if (place.whole) {
+    load_items<true>(groups, items, own, stride, n, load, map);
+  } else {
+    load_items<false>(groups, items, own, stride, n, load, map);
+  }
+  Item sums[Groups];
+#pragma unroll
+  for (int g = 0; g < Groups; ++g) {
+#pragma unroll
+    for (int k = 1; k < Width; ++k) items[g][k] = combine(items[g][k - 1], items[g][k]);
+    sums[g] = items[g][Width - 1];
+  }
+  prefix<Item> before[Groups];
+  scan_sums<Threads>(sums, before, state, tiles, combine);
+#pragma unroll
+  for (int g = 0; g < Groups; ++g) {
+    if (!Exclusive) {
+#pragma unroll
+      for (int k = 0; k < Width; ++k) items[g][k] = join(before[g], items[g][k], combine);
+    } else {
+#pragma unroll
+      for (int k = Width - 1; k > 0; --k) items[g][k] = join(before[g], items[g][k - 1], combine);
+      items[g][0] = before[g].exists ? before[g].item : neutral;
+    }
+  }
+  put_items(groups, items, own, stride, n, place.whole, load, put, store);
+}
+
+}  // namespace loops
+}  // namespace gpu
+#endif
+)gpu";
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,130 @@
+#pragma once
+/// \file
+/// Chooses and writes the kernels that sort.
+
+#include <gpu/algorithm/detail/kernel_store.hpp>
+#include <gpu/algorithm/detail/sort_header.hpp>
+#include <gpu/algorithm/detail/sort_sweep_header.hpp>
+#include <gpu/algorithm/detail/sort_type.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// The threads of a block, and the keys of a thread.
+struct sort_tile {
+  unsigned threads;
+  unsigned items;
+  constexpr unsigned size() const noexcept { return threads * items; }
+};
+
+// Tuning parameters. benchmarks/algorithm/sort.cu measures their effect.
+
+/// With fewer keys than this, tiles are small, so that most multiprocessors get one.
+inline constexpr std::uint64_t least_large_sort = std::uint64_t{1} << 19;
+/// Blocks of a sweep that a multiprocessor holds at once, within the registers that it has.
+inline constexpr unsigned sweep_blocks_per_multiprocessor = 2;
+
+/// The tile of a sweep: a thread holds its keys, their positions and then its values in registers.
+constexpr sort_tile choose_sweep_tile(unsigned key_bytes, unsigned value_bytes,
+                                      std::uint64_t count) noexcept {
+  const unsigned widest = key_bytes > value_bytes ? key_bytes : value_bytes;
+  if (count < least_large_sort) return {384, 6};
+  if (widest <= 4) return {384, 20};
+  if (widest == 8) return {384, value_bytes == 0 ? 16u : 12u};
+  return {384, 8};
+}
+inline constexpr sort_tile count_tile = {512, 8};
+inline constexpr unsigned count_blocks_per_multiprocessor = 4;
+/// The tile that one block sorts in one launch.
+inline constexpr sort_tile block_tile = {512, 8};
+
+/// Below this number of keys, numbers of 32 bits count them beside two bits of flags.
+inline constexpr std::uint64_t least_wide_sort = (std::uint64_t{1} << 30) - (1u << 16);
+
+/// The kernels for one type of keys and values.
+struct sort_form {
+  sort_key key;
+  sort_value value;
+  sort_tile sweep;  ///< the tile of a sweep; empty for a sort in one block
+  bool wide;        ///< numbers of 64 bits count keys
+
+  bool in_block() const noexcept { return sweep.items == 0; }
+
+  std::uint64_t store_key() const noexcept {
+    std::uint64_t packed = key.bytes;
+    packed = packed << 8 | key.exponent;
+    packed = packed << 8 | value.bytes;
+    packed = packed << 8 | value.alignment;
+    packed = packed << 8 | sweep.items;
+    return packed << 1 | (wide ? 1u : 0u);
+  }
+};
+
+/// Returns the unsigned integer of the device that has so many bytes.
+constexpr const char* unsigned_of(unsigned bytes) noexcept {
+  switch (bytes) {
+    case 1: return "unsigned char";
+    case 2: return "unsigned short";
+    case 4: return "unsigned";
+    case 8: return "unsigned long long";
+    default: return "uint4";
+  }
+}
+
+/// Writes the type that moves a value, and ends the line.
+inline void write_value_type(text_builder& out, const sort_value& value) {
+  if (value.bytes == 0) {
+    out << "gpu::sorting::no_value;\n";
+  } else if (value.alignment < value.bytes) {
+    out << "gpu::sorting::parts<" << unsigned_of(value.alignment) << ", "
+        << value.bytes / value.alignment << ">;\n";
+  } else {
+    out << unsigned_of(value.bytes) << ";\n";
+  }
+}
+
+inline text sort_kernel_name(const sort_form& form, const char* what) {
+  text_builder out;
+  out << "gpu_sort_" << form.key.name << (form.value.bytes == 0 ? "_" : "_pairs_") << what;
+  return required(out.finish());
+}
+
+inline void write_includes(text_builder& out, const generated_program& program) {
+  for (const program_header& each : program.headers) out << "#include <" << each.name << ">\n";
+}
+
+/// Writes the program of a form: the kernel of one block, or those of the sweeps.
+inline result<> write_sort(const sort_form& form, generated_program& program) {
+  text_builder out;
+  program.headers.push_back({sort_header_name, sort_header});
+  if (!form.in_block()) program.headers.push_back({sort_sweep_header_name, sort_sweep_header});
+  write_includes(out, program);
+  out << "using gpu_keys = gpu::sorting::key_format<" << unsigned_of(form.key.bytes) << ", "
+      << form.key.exponent << ">;\nusing gpu_value = ";
+  write_value_type(out, form.value);
+  const auto write_kernel = [&](const text& name, const sort_tile& tile, unsigned blocks,
+                                const char* parameters, const char* function, const char* types,
+                                const char* arguments) {
+    out << "extern \"C\" __global__ void __launch_bounds__(" << tile.threads << ", " << blocks
+        << ") " << name << "(const __grid_constant__ gpu::sorting::call c" << parameters
+        << ") {\n  gpu::sorting::" << function << "<gpu_keys" << types << ", " << tile.threads
+        << ", " << tile.items << ">(c" << arguments << ");\n}\n";
+  };
+  if (form.in_block()) {
+    program.kernel = sort_kernel_name(form, "block");
+    write_kernel(program.kernel, block_tile, 1, "", "sort_block", ", gpu_value", "");
+  } else {
+    program.kernel = sort_kernel_name(form, "count");
+    program.more_kernels.push_back(sort_kernel_name(form, "digit"));
+    write_kernel(program.kernel, count_tile, count_blocks_per_multiprocessor, "", "count_digits",
+                 "", "");
+    write_kernel(*program.more_kernels.begin(), form.sweep, sweep_blocks_per_multiprocessor,
+                 ", const int pass", "sort_digit",
+                 form.wide ? ", gpu_value, unsigned long long" : ", gpu_value, unsigned", ", pass");
+  }
+  program.source.part("gpu_sort.cu", required(out.finish()));
+  program.options.default_device = true;
+  program.options.standard = cpp_standard::cpp17;
+  return {};
+}
+
+}  // namespace gpu::inline v0::detail

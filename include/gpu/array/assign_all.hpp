@@ -1,0 +1,28 @@
+#pragma once
+/// \file
+/// `assign_all`: several results from one kernel.
+
+#include <gpu/array/evaluate.hpp>
+
+namespace gpu::inline v0 {
+
+/// Names where an expression goes, for `assign_all`.
+template <detail::viewable Out, detail::evaluated A> auto into(Out&& out, A&& a) noexcept {
+  return detail::make_assignment(static_cast<Out&&>(out), static_cast<A&&>(a));
+}
+
+/// Evaluates several expressions in one kernel, which loads what they have in common once:
+///
+///     gpu::assign_all(stream, gpu::into(sum, x + y), gpu::into(difference, x - y));
+///
+/// All results are as if no element had been written before the last one was computed. They have
+/// one shape, to which each expression is repeated. Otherwise as `assign`.
+template <class... E>
+result<> assign_all(located<stream_ref> stream, const detail::assignment<E>&... assignments) {
+  static_assert(sizeof...(E) >= 1 && sizeof...(E) <= 16, "gpu::assign_all: 1 to 16 results");
+  const detail::expression_target targets[] = {assignments.target()...};
+  return detail::run_expressions({"gpu::assign_all", stream.value, stream.where}, targets,
+                                 sizeof...(E), detail::evaluation_step::run);
+}
+
+}  // namespace gpu::inline v0

@@ -1,0 +1,103 @@
+#pragma once
+/// \file
+/// `expression_arguments`: the operands of an expression, repeated to the shape of its result.
+
+#include <gpu/array/detail/expression_kernels.hpp>
+#include <gpu/array/detail/shared_kernel.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// Describes the elements of a view as one of the shape of `out`.
+inline void repeat_view(const expression_slot& slot, const loop_operand& out,
+                        loop_operand& made) noexcept {
+  const int rank = slot.header().rank, missing = out.rank - rank;
+  const expression_word* const strides = slot.words + view_words + rank;
+  made.memory = slot.memory();
+  made.memory.count = out.memory.count;
+  made.rank = out.rank;
+  std::ptrdiff_t dense = 1;
+  for (int axis = out.rank; axis-- > 0;) {
+    const std::size_t extent = out.extents[axis];
+    made.extents[axis] = extent;
+    const bool repeats = axis < missing || (slot.extent(axis - missing) == 1 && extent != 1);
+    made.strides[axis] = repeats ? 0 : static_cast<std::ptrdiff_t>(strides[axis - missing]);
+    if (extent != 1 && made.strides[axis] != dense) made.contiguous = false;
+    dense *= static_cast<std::ptrdiff_t>(extent);
+  }
+}
+
+/// Sets `repeated` to where a leaf's elements are in the shape of `out`. Returns whether they are
+/// not simply in the same order.
+inline bool repeat_leaf(const expression_slot& slot, const loop_operand& out,
+                        repeated_leaf& repeated) noexcept {
+  const int rank = slot.header().rank, missing = out.rank - rank;
+  bool repeats = false;
+  long long dense = 1;
+  for (int k = 0; k < most_axes; ++k) {  // from the last axis on
+    const int axis = out.rank - 1 - k, own_axis = axis - missing;
+    const std::size_t extent = axis < 0 ? 1 : out.extents[axis];
+    const std::size_t own = own_axis < 0 ? 1 : slot.extent(own_axis);
+    repeated.extent[most_axes - 1 - k] = static_cast<long long>(extent);
+    repeated.stride[most_axes - 1 - k] = own == 1 ? 0 : dense;
+    dense *= static_cast<long long>(own);
+    repeats = repeats || own != extent;
+  }
+  return repeats;
+}
+
+/// The arguments of the kernel of an expression: the results, then a view, a number or a state for
+/// each slot. Nothing is filled that is not used: an evaluation would pay for 8 KB.
+class expression_arguments {
+ public:
+  expression_arguments() noexcept {}
+  expression_arguments(const expression_arguments&) = delete;
+  expression_arguments& operator=(const expression_arguments&) = delete;
+
+  /// Adds the arguments of targets that have one shape, and of the slots. Returns false if there
+  /// are too many.
+  bool add(const expression_target* targets, std::size_t count,
+           expression_layout& layout) noexcept {
+    for (std::size_t t = 0; t < count; ++t) arguments_[used_++] = {targets[t].out, nullptr};
+    for (std::size_t s = 0; s < layout.slot_count; ++s) {
+      if (used_ + 2 > most_slots + 1) return false;
+      if (!add(layout.slots[s], *targets[0].out)) return false;
+    }
+    return used_ <= most_slots;
+  }
+
+  const loop_argument* arguments() const noexcept { return arguments_; }
+  /// The views, in the order of their slots.
+  std::size_t view_count() const noexcept { return view_count_; }
+  const loop_operand& view(std::size_t v) const noexcept { return views_[v]; }
+
+ private:
+  static constexpr std::size_t most_repeated = 4;
+
+  bool add(expression_slot& slot, const loop_operand& out) noexcept {
+    const opcode what = slot.header().what;
+    if (what == opcode::number) {
+      arguments_[used_++] = {nullptr, const_cast<expression_word*>(slot.words + 1)};
+    } else if (what == opcode::view) {
+      loop_operand* const made = ::new (static_cast<void*>(&views_[view_count_++])) loop_operand;
+      repeat_view(slot, out, *made);
+      arguments_[used_++] = {made, nullptr};
+    } else {
+      arguments_[used_++] = {nullptr, const_cast<void*>(slot.state())};
+      if (repeated_count_ == most_repeated) return false;
+      slot.repeats = repeat_leaf(slot, out, repeated_[repeated_count_]);
+      if (slot.repeats) arguments_[used_++] = {nullptr, &repeated_[repeated_count_++]};
+    }
+    return true;
+  }
+
+  union {
+    loop_operand views_[most_slots];  // made one by one
+  };
+  union {
+    loop_argument arguments_[most_slots + 2];
+  };
+  repeated_leaf repeated_[most_repeated];
+  std::size_t used_ = 0, view_count_ = 0, repeated_count_ = 0;
+};
+
+}  // namespace gpu::inline v0::detail

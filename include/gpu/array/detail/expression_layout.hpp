@@ -1,0 +1,202 @@
+#pragma once
+/// \file
+/// `expression_layout`: what an evaluation has to know of an expression: which operands it has, its
+/// shape, and which kernel computes it.
+
+#include <gpu/array/detail/expression_words.hpp>
+#include <gpu/array/leaf.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// The largest number of parts of an expression, and of its parameters.
+inline constexpr std::size_t most_parts = 400;
+inline constexpr std::size_t most_slots = 32;
+
+/// An operand of a kernel: a view, a number, or the state of a leaf.
+struct expression_slot {
+  const expression_word* words;
+  bool repeats;  ///< of a leaf: its shape is another than that of the result
+
+  word_header header() const noexcept { return header_at(words); }
+  std::size_t extent(int axis) const noexcept {
+    const std::size_t first = header().what == opcode::view ? view_words : leaf_words;
+    return words[first + static_cast<std::size_t>(axis)];
+  }
+  const leaf_description& description() const noexcept {
+    return *reinterpret_cast<const leaf_description*>(static_cast<std::uintptr_t>(words[1]));
+  }
+  std::size_t state_bytes() const noexcept { return words[2] & 0xffff'ffff; }
+  std::size_t state_alignment() const noexcept { return words[2] >> 32; }
+  const void* state() const noexcept { return words + leaf_words + header().rank; }
+  /// Returns the elements of a view, without extents and strides.
+  copy_end memory() const noexcept {
+    copy_end made;
+    made.address = static_cast<std::uintptr_t>(words[1]);
+    made.on_device = true;
+    made.needs_context = (header().flags & owner_flag) != 0;
+    made.context =
+        context_ref::from_native(reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(words[2])),
+                                 device::from_native(static_cast<CUdevice>(words[3])));
+    return made;
+  }
+};
+
+/// An expression, taken apart.
+struct expression_layout {
+  int rank = 0;
+  std::size_t extents[most_axes];
+  std::size_t slot_count = 0;
+  expression_slot slots[most_slots];
+  std::size_t part_count = 0;
+  /// What tells kernels apart: operations, kinds, which operands are the same.
+  std::size_t key_size = 0;
+  std::uint32_t key[3 * most_parts + 2 * most_slots];
+
+  void add_key(std::uint32_t part) noexcept { key[key_size++] = part; }
+  void add_key_pointer(expression_word pointer) noexcept {
+    add_key(static_cast<std::uint32_t>(pointer));
+    add_key(static_cast<std::uint32_t>(pointer >> 32));
+  }
+};
+
+/// Returns whether two operands are the same elements.
+inline bool same_slot(const expression_word* a, const expression_word* b) noexcept {
+  const word_header header = header_at(a);
+  if (a[1] != b[1] || a[0] != b[0] || header.what == opcode::number) return false;
+  for (std::size_t k = 2; k < header.words; ++k) {
+    if (a[k] != b[k]) return false;
+  }
+  return true;
+}
+
+/// Where an expression is evaluated, and for whom.
+struct evaluation {
+  const char* function;
+  const stream_ref& stream;
+  source_location where;
+};
+
+inline unexpected<cuda_error> refuse_evaluation(const evaluation& call, errc code,
+                                                text_builder& out) noexcept {
+  return fail(refusal(code, call.function, out.finish(), call.where));
+}
+
+/// Refuses more operands than a kernel has parameters.
+inline unexpected<cuda_error> refuse_operands(const evaluation& call) noexcept {
+  text_builder out;
+  out << "the results, arrays and numbers of an expression are more than " << most_slots
+      << ". Evaluate a part of it first.";
+  return refuse_evaluation(call, errc::invalid_argument, out);
+}
+
+inline unexpected<cuda_error> refuse_number(const evaluation& call,
+                                            const expression_word* words) noexcept {
+  const word_header header = header_at(words);
+  const auto own = static_cast<element_kind>(header.extra);
+  text_builder out;
+  out << "the number ";
+  if (!is_integral_kind(own)) {
+    const double value = __builtin_bit_cast(double, words[1]);
+    char digits[40];
+    __builtin_snprintf(digits, sizeof digits, "%g", value);
+    out << digits;
+  } else if (facts_of(own).is_signed) {
+    out << static_cast<std::int64_t>(words[1]);
+  } else {
+    out << words[1];
+  }
+  out << " does not fit in " << facts_of(header.kind).name
+      << ", the type of the elements that it meets. Convert them with gpu::cast, or give the "
+         "number a type of its own with gpu::scalar.";
+  return refuse_evaluation(call, errc::invalid_argument, out);
+}
+
+/// Enlarges the shape by that of a slot.
+inline result<> add_extents(const evaluation& call, expression_layout& layout,
+                            const expression_slot& slot) noexcept {
+  const int rank = slot.header().rank;
+  bool fits = true;
+  std::size_t extents[most_axes];
+  const int before = layout.rank, most = rank > before ? rank : before;
+  for (int axis = most; axis-- > 0;) {
+    const int own_axis = axis - (most - rank), other_axis = axis - (most - before);
+    const std::size_t own = own_axis < 0 ? 1 : slot.extent(own_axis);
+    const std::size_t other = other_axis < 0 ? 1 : layout.extents[other_axis];
+    fits = fits && (own == other || own == 1 || other == 1);
+    extents[axis] = other == 1 ? own : other;
+  }
+  if (!fits) {
+    text_builder out;
+    out << "cannot broadcast ";
+    write_extents(out, layout.extents, before);
+    out << " with ";
+    for (int axis = 0; axis < rank; ++axis) extents[axis] = slot.extent(axis);
+    write_extents(out, extents, rank);
+    out << ". Axes are compared from the last one on, and have the same extent, or 1 in one of "
+           "the two.";
+    return refuse_evaluation(call, errc::size_mismatch, out);
+  }
+  layout.rank = most;
+  for (int axis = 0; axis < most; ++axis) layout.extents[axis] = extents[axis];
+  return {};
+}
+
+/// Finds the slot of an operand, or makes one. A faulty view or leaf has the fault in place of its
+/// address or its description.
+inline result<std::size_t> find_slot(const evaluation& call, expression_layout& layout,
+                                     const expression_word* at) noexcept {
+  const word_header header = header_at(at);
+  for (std::size_t s = 0; s < layout.slot_count; ++s) {
+    if (same_slot(layout.slots[s].words, at)) return s;
+  }
+  if (layout.slot_count == most_slots) return refuse_operands(call);
+  const std::size_t s = layout.slot_count++;
+  layout.slots[s] = {at, false};
+  const expression_word limit = header.what == opcode::leaf ? at[2]
+                                : header.rank == 0          ? 0
+                                                            : at[view_words + header.rank];
+  const view_fault fault = header.what == opcode::number
+                               ? view_fault()
+                               : fault_at(at[1], static_cast<std::int64_t>(limit));
+  if (fault) return fail(fault_error(fault, call.function, "an operand", call.where));
+  if (header.what == opcode::leaf && layout.slots[s].description().check != nullptr)
+    GPU_TRY(layout.slots[s].description().check(layout.slots[s].state(), call.where));
+  if (header.what == opcode::view)
+    GPU_TRY(require_owner(call.function, "operand", layout.slots[s].memory(), call.where));
+  if (header.what != opcode::number) GPU_TRY(add_extents(call, layout, layout.slots[s]));
+  return s;
+}
+
+/// Takes an expression apart, behind what the layout has already.
+/// **Errors**: shapes that cannot be broadcast; faulty views; numbers that do not fit; more
+/// operands than a kernel's parameters hold.
+inline result<> add_expression(const evaluation& call, const expression_ref& expression,
+                               expression_layout& layout) noexcept {
+  for (std::size_t at = 0; at < expression.count;) {
+    const expression_word* const words = expression.words + at;
+    const word_header header = header_at(words);
+    at += header.words;
+    if (++layout.part_count > most_parts) {
+      text_builder out;
+      out << "the expression has more than " << most_parts
+          << " operands and operations. Evaluate a part of it first.";
+      return refuse_evaluation(call, errc::invalid_argument, out);
+    }
+    std::uint32_t key =
+        static_cast<std::uint32_t>(header.what) | static_cast<std::uint32_t>(header.kind) << 8;
+    if (header.what <= opcode::leaf) {
+      if ((header.flags & misfit_flag) != 0) return refuse_number(call, words);
+      key |= static_cast<std::uint32_t>(GPU_TRY(find_slot(call, layout, words))) << 16;
+    } else {
+      key |= static_cast<std::uint32_t>(header.extra) << 16;
+    }
+    layout.add_key(key);
+    const bool has_text = header.what == opcode::formula || header.what == opcode::named;
+    if (has_text && words[1] == 0)
+      return fail(out_of_host_memory_error(call.function, 0, call.where));
+    if (has_text || header.what == opcode::leaf) layout.add_key_pointer(words[1]);
+  }
+  return {};
+}
+
+}  // namespace gpu::inline v0::detail

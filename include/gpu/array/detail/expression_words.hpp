@@ -1,0 +1,215 @@
+#pragma once
+/// \file
+/// The form that expressions have inside: words in postfix order, which know nothing of C++ types.
+
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/array/detail/operation_types.hpp>
+
+namespace gpu::inline v0 {
+
+struct leaf_description;
+
+namespace detail {
+
+using expression_word = std::uint64_t;
+
+/// The first word of each part of an expression. Operands come before the operation.
+struct word_header {
+  opcode what = opcode::view;
+  element_kind kind = element_kind::none;  ///< of the elements, or of the result
+  unsigned char rank = 0;                  ///< of a view or a leaf
+  unsigned char flags = 0;
+  std::uint16_t words = 1;  ///< of this part, with the header
+  std::uint16_t extra = 0;
+};
+static_assert(sizeof(word_header) == sizeof(expression_word));
+
+inline constexpr unsigned char owner_flag = 1;   ///< of a view: of an owner that knows its context
+inline constexpr unsigned char misfit_flag = 2;  ///< of a number: not a value of its kind
+
+/// The words of a view: the header, the address, the context, its device, extents, strides.
+inline constexpr std::size_t view_words = 4;
+/// The words of a number: the header, and its bytes.
+inline constexpr std::size_t number_words = 3;
+/// The words of a leaf before its extents and its state: the header, the description, the size of
+/// the state in bytes, with its alignment in the upper half.
+inline constexpr std::size_t leaf_words = 3;
+/// The words of a formula, and of a name: the header, and the text.
+inline constexpr std::size_t text_words = 2;
+
+inline word_header header_at(const expression_word* at) noexcept {
+  return __builtin_bit_cast(word_header, *at);
+}
+
+/// An expression without its type: what is evaluated.
+struct expression_ref {
+  const expression_word* words;
+  std::size_t count;
+  element_kind kind;  ///< of the elements
+  int rank;
+};
+
+/// A number of the host, of any type.
+struct host_number {
+  element_kind kind;
+  std::uint64_t integer = 0;  ///< if it is one; negative ones with their sign
+  double real = 0, imag = 0;
+};
+
+template <class N> constexpr host_number describe_number(const N& value) noexcept {
+  host_number made{kind_of<N>()};
+  if constexpr (is_integral<N>) {
+    made.integer = static_cast<std::uint64_t>(value);
+    made.real = static_cast<double>(value);
+  } else if constexpr (is_floating_point<N>) {
+    made.real = static_cast<double>(value);
+  } else if constexpr (number_kind_of<N>() == number_kind::complex) {
+    made.real = static_cast<double>(value.real());
+    made.imag = static_cast<double>(value.imag());
+  } else {
+    made.real = static_cast<double>(static_cast<float>(value));
+  }
+  return made;
+}
+
+/// Returns the bits of the nearest number with `exponent_bits` and `fraction_bits`.
+inline std::uint16_t round_to_short(double value, int exponent_bits, int fraction_bits) noexcept {
+  const auto bits = __builtin_bit_cast(std::uint64_t, value);
+  const auto sign = static_cast<std::uint16_t>(bits >> 63 << 15);
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const auto infinity = static_cast<std::uint16_t>(((1 << exponent_bits) - 1) << fraction_bits);
+  if (value != value)
+    return static_cast<std::uint16_t>(sign | infinity | 1u << (fraction_bits - 1));
+  const double size = value < 0 ? -value : value;
+  if (size > 1e300) return static_cast<std::uint16_t>(sign | infinity);
+  // Counted in units of the last place of the result, the nearest whole number is the answer: the
+  // exponent follows from it where it carries.
+  int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
+  if (exponent < 1 - bias) exponent = 1 - bias;
+  const double unit = __builtin_ldexp(1.0, exponent - fraction_bits);
+  const double units = __builtin_nearbyint(size / unit);
+  const auto count = static_cast<std::uint32_t>(units) +
+                     (static_cast<std::uint32_t>(exponent + bias - 1) << fraction_bits);
+  return static_cast<std::uint16_t>(sign | (count < infinity ? count : infinity));
+}
+
+/// Writes a number as an element of a kind; 16 bytes at most. Returns whether it is a value of the
+/// kind: fractions are rounded, integers and sizes have to fit. As a bool, what is not 0 is true.
+inline bool store_number(const host_number& number, element_kind kind, void* to) noexcept {
+  const kind_facts facts = facts_of(kind);
+  const bool is_integer = is_integral_kind(number.kind);
+  const bool is_negative = is_integer && facts_of(number.kind).is_signed &&
+                           static_cast<std::int64_t>(number.integer) < 0;
+  if (facts.type == kind_class::boolean) {
+    const bool value = number.integer != 0 || number.real != 0 || number.imag != 0;
+    __builtin_memcpy(to, &value, sizeof value);
+    return true;
+  }
+  if (facts.type == kind_class::integer) {
+    __builtin_memcpy(to, &number.integer, facts.bytes);
+    if (facts.bytes == 8) {
+      const bool too_large = facts.is_signed && !is_negative && number.integer >> 63 != 0;
+      return !too_large && (facts.is_signed || !is_negative);
+    }
+    const unsigned bits = 8u * facts.bytes - (facts.is_signed ? 1 : 0);
+    if (is_negative) return facts.is_signed && ~number.integer >> bits == 0;
+    return number.integer >> bits == 0;
+  }
+  const auto is_finite = [](double value) { return value - value == value - value; };
+  bool fits = true;
+  const element_kind part = real_kind(kind);
+  const auto store = [&](double value, char* at) {
+    if (part == element_kind::float64) return void(__builtin_memcpy(at, &value, sizeof value));
+    if (part == element_kind::float32) {
+      const float narrow = static_cast<float>(value);
+      fits = fits && (is_finite(static_cast<double>(narrow)) || !is_finite(value));
+      return void(__builtin_memcpy(at, &narrow, sizeof narrow));
+    }
+    const bool is_half = part == element_kind::half;
+    const std::uint16_t bits = round_to_short(value, is_half ? 5 : 8, is_half ? 10 : 7);
+    const int infinity = is_half ? 0x7c00 : 0x7f80;
+    fits = fits && ((bits & 0x7fff) != infinity || !is_finite(value));
+    __builtin_memcpy(at, &bits, sizeof bits);
+  };
+  store(number.real, static_cast<char*>(to));
+  if (facts.type == kind_class::complex)
+    store(number.imag, static_cast<char*>(to) + facts.bytes / 2);
+  if (is_integer && part == element_kind::float32) {  // rounded once
+    const float narrow = is_negative ? static_cast<float>(static_cast<std::int64_t>(number.integer))
+                                     : static_cast<float>(number.integer);
+    __builtin_memcpy(to, &narrow, sizeof narrow);
+  }
+  return fits;
+}
+
+/// Writes the words of a view at `to` before its extents and its strides, and returns where these
+/// come.
+inline expression_word* put_view_start(expression_word* to, element_kind kind, int rank,
+                                       CUdeviceptr address, const context_ref& context,
+                                       bool of_owner) noexcept {
+  word_header header{opcode::view, kind, static_cast<unsigned char>(rank)};
+  header.flags = of_owner ? owner_flag : 0;
+  header.words = static_cast<std::uint16_t>(view_words + 2 * header.rank);
+  to[0] = __builtin_bit_cast(expression_word, header);
+  to[1] = address;
+  to[2] = reinterpret_cast<std::uintptr_t>(context.native());
+  to[3] = static_cast<expression_word>(context.device().native());
+  return to + view_words;
+}
+
+/// Writes a view at `to`.
+inline void put_view(expression_word* to, element_kind kind, const loop_operand& operand) noexcept {
+  expression_word* next = put_view_start(to, kind, operand.rank, operand.memory.device_address(),
+                                         operand.memory.context, operand.memory.needs_context);
+  for (int axis = 0; axis < operand.rank; ++axis) *next++ = operand.extents[axis];
+  for (int axis = 0; axis < operand.rank; ++axis)
+    *next++ = static_cast<expression_word>(operand.strides[axis]);
+}
+
+/// Writes a number at `to`.
+inline void put_number(expression_word* to, element_kind kind, const host_number& number) noexcept {
+  word_header header{opcode::number, kind};
+  header.words = number_words;
+  to[1] = to[2] = 0;
+  if (!store_number(number, kind, to + 1)) {
+    header.flags = misfit_flag;
+    header.extra = static_cast<std::uint16_t>(number.kind);
+    to[1] = is_integral_kind(number.kind) ? number.integer
+                                          : __builtin_bit_cast(expression_word, number.real);
+  }
+  to[0] = __builtin_bit_cast(expression_word, header);
+}
+
+/// Objects whose bytes are the state of a leaf.
+template <class T>
+concept kernel_parameter_bytes =
+    trivially_copyable<T> && sizeof(T) <= 256 && alignof(T) <= 16 && !is_pointer<T>;
+
+/// Writes a leaf at `to`.
+inline void put_leaf(expression_word* to, element_kind kind, const leaf_description& description,
+                     const std::size_t* extents, int rank, const void* state, std::size_t bytes,
+                     std::size_t alignment) noexcept {
+  word_header header{opcode::leaf, kind, static_cast<unsigned char>(rank)};
+  header.words = static_cast<std::uint16_t>(leaf_words + header.rank + (bytes + 7) / 8);
+  to[0] = __builtin_bit_cast(expression_word, header);
+  to[1] = reinterpret_cast<std::uintptr_t>(&description);
+  to[2] = bytes | alignment << 32;
+  expression_word* next = to + leaf_words;
+  for (int axis = 0; axis < rank; ++axis) *next++ = extents[axis];
+  to[header.words - 1] = 0;
+  __builtin_memcpy(next, state, bytes);
+}
+
+/// Makes a leaf faulty.
+inline void put_fault(expression_word* leaf, const view_fault& fault) noexcept {
+  leaf[1] = fault_address(fault);
+  leaf[2] = static_cast<expression_word>(fault.limit);
+}
+
+/// Returns the word of an operation.
+constexpr expression_word operation_word(opcode what, element_kind kind) noexcept {
+  return __builtin_bit_cast(expression_word, word_header{what, kind});
+}
+
+}  // namespace detail
+}  // namespace gpu::inline v0

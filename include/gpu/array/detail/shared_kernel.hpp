@@ -1,0 +1,56 @@
+#pragma once
+/// \file
+/// Elementwise kernels that functions of arrays share.
+
+#include <gpu/algorithm/detail/elementwise_kernel.hpp>
+#include <gpu/algorithm/detail/scan_shared.hpp>
+#include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/memory/array_view.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// A kernel that functions of arrays share.
+struct shared_kernel {
+  const char* function;  ///< of the library, for messages
+  const char* name;      ///< of the kernel
+  const char* parameters;
+  shared_key key{};
+};
+
+/// Runs the kernel of a family, whose parameters have the types `Parameters`. When it is first
+/// needed, `operation()` returns the text for each element. `arguments` are as many as the
+/// parameters.
+template <class Family, class... Parameters, class Operation>
+result<> run_shared(const shared_kernel& kernel, const stream_ref& stream, source_location where,
+                    Operation operation, const loop_argument* arguments) {
+  loop_state& state = *GPU_TRY((find_shared<Family, loop_state>(
+      kernel.function, kernel.key, where, [&](loop_state& made) -> result<> {
+        made.code.function = kernel.function;
+        made.code.parameters = {describe_parameter<Parameters>()...};
+        GPU_TRY(describe_snippet(made.code, kernel.parameters, required(operation()),
+                                 {.name = kernel.name}, where));
+        made.uses = find_uses(made.code);
+        made.write = &write_elementwise;
+        return {};
+      })));
+  return run_elementwise({state, stream, where, arguments}, nullptr);
+}
+
+/// Describes a view of the elements of `a`, which may be an owner that knows its context.
+template <class A, class T, int Rank>
+loop_operand operand_of(const array_view<T, Rank>& view, const A& a) noexcept {
+  loop_operand made = make_operand(view);
+  made.memory.needs_context = knows_context<A>;
+  if constexpr (knows_context<A>) made.memory.context = a.context();
+  return made;
+}
+
+/// Returns whether elements that are written to `out` may be read as others from `x` afterwards.
+inline bool overlap_in_disorder(const loop_operand& out, std::size_t out_bytes,
+                                const loop_operand& x, std::size_t x_bytes) noexcept {
+  if (!overlap(out, out_bytes, x, x_bytes)) return false;
+  return out_bytes != x_bytes || !same_elements(out, x);
+}
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,214 @@
+#pragma once
+/// \file
+/// Finds a file in a ZIP archive, also one of more than 4 GiB.
+
+#include <gpu/array/detail/byte_source.hpp>
+#include <gpu/array/detail/crc32.hpp>
+#include <gpu/array/detail/host_bytes.hpp>
+
+namespace gpu::inline v0::detail {
+
+inline std::uint64_t read_little(const unsigned char* bytes, int count) noexcept {
+  std::uint64_t value = 0;
+  while (count-- > 0) value = value << 8 | bytes[count];
+  return value;
+}
+
+/// The place of a file in an archive.
+struct zip_member {
+  std::uint64_t begin = 0, end = 0;  ///< of its bytes, as they are stored
+  std::uint64_t size = 0;            ///< unpacked
+  std::uint32_t crc = 0;
+  bool deflated = false;
+};
+
+inline constexpr std::uint32_t zip_local_header = 0x04034b50;
+inline constexpr std::uint32_t zip_directory_entry = 0x02014b50;
+inline constexpr std::uint32_t zip_directory_end = 0x06054b50;
+inline constexpr std::uint32_t zip64_directory_end = 0x06064b50;
+inline constexpr std::uint32_t zip64_locator = 0x07064b50;
+
+class zip_reader {
+ public:
+  zip_reader(const open_file& file, const named_file& name) noexcept : file_{file}, name_{name} {}
+
+  /// Finds the file `name.npy`, or else `name`.
+  /// **Errors**: `errc::unknown_name` with all names; `errc::file_error`;
+  /// `errc::invalid_argument` for one that is encrypted or compressed by another method.
+  result<zip_member> find(string_ref name) noexcept {
+    GPU_TRY(find_directory());
+    GPU_TRY(load(directory_, directory_bytes_));
+    const unsigned char *exact = nullptr, *found = nullptr;
+    GPU_TRY(for_each_entry([&](string_ref stored, const unsigned char* entry) {
+      if (stored == name) exact = entry;
+      if (stored != name && without_suffix(stored) == name) found = entry;
+    }));
+    if (found == nullptr) found = exact;
+    if (found != nullptr) return describe(found);
+    text_builder out;
+    out << '"' << name_.path << "\" has no array of the name " << name
+        << ". Pass one of those that it has:";
+    GPU_TRY(for_each_entry([&](string_ref stored, const unsigned char* entry) {
+      out << (entry == bytes_.data() ? " " : ", ") << without_suffix(stored);
+    }));
+    out << '.';
+    return fail(refusal(errc::unknown_name, name_.function, out.finish(), name_.where));
+  }
+
+ private:
+  static string_ref without_suffix(string_ref name) noexcept {
+    const bool has = name.size() > 4 && name.substring(name.size() - 4, 4) == ".npy";
+    return has ? name.substring(0, name.size() - 4) : name;
+  }
+
+  /// Calls `visit(name, entry)` for each entry of the directory, which `bytes_` has.
+  template <class Visit> result<> for_each_entry(Visit visit) noexcept {
+    std::uint64_t at = 0;
+    for (std::uint64_t k = 0; k < entries_; ++k) {
+      const unsigned char* const entry = bytes_.data() + at;
+      std::uint64_t length = 0, all = 46;
+      if (directory_bytes_ - at >= all && read_little(entry, 4) == zip_directory_entry) {
+        length = read_little(entry + 28, 2);
+        all += length + read_little(entry + 30, 2) + read_little(entry + 32, 2);
+      } else {
+        all = ~std::uint64_t{0};
+      }
+      if (directory_bytes_ - at < all)
+        return fail(name_.damaged(directory_ + at, "the directory of the archive ends here"));
+      visit(string_ref(reinterpret_cast<const char*>(entry + 46), length), entry);
+      at += all;
+    }
+    return {};
+  }
+
+  /// Replaces `bytes_` by bytes of the file.
+  result<> load(std::uint64_t offset, std::uint64_t count) noexcept {
+    bytes_ = GPU_TRY(host_bytes::create(name_.function, count, name_.where));
+    const std::size_t got = GPU_TRY(read_named(name_, file_, offset, bytes_.data(), count));
+    if (got < count) return fail(name_.damaged(offset + got, "the file ends here"));
+    return {};
+  }
+
+  /// Sets where the directory is. It is named at the end, before a comment of up to 64 KiB.
+  result<> find_directory() noexcept {
+    constexpr std::uint64_t end_bytes = 22, locator_bytes = 20;
+    const std::uint64_t tail = file_.size() < end_bytes + 65535 + locator_bytes
+                                   ? file_.size()
+                                   : end_bytes + 65535 + locator_bytes;
+    const std::uint64_t begin = file_.size() - tail;
+    GPU_TRY(load(begin, tail));
+    std::uint64_t at = tail < end_bytes ? tail : tail - end_bytes + 1;
+    const unsigned char* end = nullptr;
+    while (tail >= end_bytes && at-- > 0) {
+      if (read_little(bytes_.data() + at, 4) != zip_directory_end ||
+          at + end_bytes + read_little(bytes_.data() + at + 20, 2) != tail) {
+        continue;
+      }
+      end = bytes_.data() + at;
+      break;
+    }
+    if (end == nullptr)
+      return fail(
+          name_.damaged(file_.size(), "it does not end as a .npz file (a ZIP archive) does"));
+    entries_ = read_little(end + 10, 2);
+    directory_bytes_ = read_little(end + 12, 4);
+    directory_ = read_little(end + 16, 4);
+    std::uint64_t limit = begin + at;
+    const bool large =
+        entries_ == 0xffff || directory_bytes_ == 0xffffffff || directory_ == 0xffffffff;
+    if (large && at >= locator_bytes && read_little(end - locator_bytes, 4) == zip64_locator) {
+      const std::uint64_t large_end = read_little(end - locator_bytes + 8, 8);
+      if (large_end > limit || limit - large_end < 56)
+        return fail(name_.damaged(limit - locator_bytes, "the archive's directory is not there"));
+      GPU_TRY(load(large_end, 56));
+      if (read_little(bytes_.data(), 4) != zip64_directory_end)
+        return fail(name_.damaged(large_end, "the archive's directory is not there"));
+      entries_ = read_little(bytes_.data() + 32, 8);
+      directory_bytes_ = read_little(bytes_.data() + 40, 8);
+      directory_ = read_little(bytes_.data() + 48, 8);
+      limit = large_end;
+    }
+    if (directory_ > limit || limit - directory_ < directory_bytes_)
+      return fail(name_.damaged(limit, "the archive's directory is not there"));
+    return {};
+  }
+
+  /// Reads an entry of the directory. Numbers of 64 bits are in its extra field.
+  result<zip_member> describe(const unsigned char* header) noexcept {
+    const std::uint64_t at = directory_ + static_cast<std::uint64_t>(header - bytes_.data());
+    zip_member member;
+    const std::uint64_t flags = read_little(header + 8, 2), method = read_little(header + 10, 2);
+    if ((flags & 1u) != 0)
+      return fail(
+          name_.unsupported(at + 8, "the array is encrypted", "Save it without a password."));
+    if (method != 0 && method != 8)
+      return fail(name_.unsupported(at + 10, "the array is compressed, but not by deflate",
+                                    "Save it by numpy.savez."));
+    member.deflated = method == 8;
+    member.crc = static_cast<std::uint32_t>(read_little(header + 16, 4));
+    std::uint64_t packed = read_little(header + 20, 4), local = read_little(header + 42, 4);
+    member.size = read_little(header + 24, 4);
+    const unsigned char* extra = header + 46 + read_little(header + 28, 2);
+    const unsigned char* const extra_end = extra + read_little(header + 30, 2);
+    while (extra_end - extra >= 4) {
+      const std::uint64_t kind = read_little(extra, 2), bytes = read_little(extra + 2, 2);
+      extra += 4;
+      if (static_cast<std::uint64_t>(extra_end - extra) < bytes) break;
+      const unsigned char* next = extra;
+      extra += bytes;
+      if (kind != 1) continue;
+      std::uint64_t* const values[] = {&member.size, &packed, &local};
+      for (std::uint64_t* value : values) {
+        if (*value != 0xffffffff || extra - next < 8) continue;
+        *value = read_little(next, 8);
+        next += 8;
+      }
+    }
+    if (!member.deflated && packed != member.size)
+      return fail(name_.damaged(at + 20, "the two lengths of an array differ"));
+    if (local > directory_ || directory_ - local < 30)
+      return fail(name_.damaged(at + 42, "the array is not there"));
+    GPU_TRY(load(local, 30));
+    if (read_little(bytes_.data(), 4) != zip_local_header)
+      return fail(name_.damaged(local, "no array begins here"));
+    member.begin =
+        local + 30 + read_little(bytes_.data() + 26, 2) + read_little(bytes_.data() + 28, 2);
+    if (member.begin > directory_ || directory_ - member.begin < packed)
+      return fail(name_.damaged(local, "the array is longer than its file"));
+    member.end = member.begin + packed;
+    return member;
+  }
+
+  const open_file& file_;
+  const named_file& name_;
+  host_bytes bytes_;
+  std::uint64_t entries_ = 0, directory_ = 0, directory_bytes_ = 0;
+};
+
+/// Bytes whose CRC is compared at their end.
+class checked_source final : public byte_source {
+ public:
+  checked_source(byte_source& from, const named_file& name, std::uint32_t crc) noexcept
+      : from_{from}, name_{name}, begin_{from.offset()}, crc_{crc} {}
+
+  result<std::size_t> read(void* bytes, std::size_t count) noexcept override {
+    const std::size_t got = GPU_TRY(from_.read(bytes, count));
+    seen_ = crc32(seen_, bytes, got);
+    return got;
+  }
+  std::uint64_t offset() const noexcept override { return from_.offset(); }
+  std::uint64_t left() const noexcept override { return from_.left(); }
+  result<> finish() noexcept override {
+    GPU_TRY(from_.finish());
+    if (seen_ == crc_) return {};
+    return fail(name_.damaged(begin_, "the checksum of the array that begins here is wrong"));
+  }
+
+ private:
+  byte_source& from_;
+  const named_file& name_;
+  std::uint64_t begin_;
+  std::uint32_t crc_, seen_ = 0;
+};
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,277 @@
+#pragma once
+/// \file
+/// What runs expressions: `evaluate` makes an array, `assign` writes into elements that are there,
+/// `item` brings one element home, and `prepare` compiles ahead.
+
+#include <gpu/array/detail/expression_launch.hpp>
+#include <gpu/array/expression.hpp>
+#include <gpu/array/view_shape.hpp>
+
+namespace gpu::inline v0 {
+
+namespace detail {
+
+template <class T> struct copy_family;
+template <class T> struct fill_family;
+
+/// Satisfied by views and arrays of numbers, and by expressions.
+template <class A>
+concept evaluated = is_expression<remove_cvref_t<A>> || viewable<A>;
+
+/// 0 for what cannot be evaluated: Clang asks before it looks at the constraint.
+template <class A> constexpr int evaluated_rank() noexcept {
+  if constexpr (is_expression<remove_cvref_t<A>>) {
+    return remove_cvref_t<A>::rank;
+  } else if constexpr (viewable<A>) {
+    return viewed_rank<A>;
+  } else {
+    return 0;
+  }
+}
+template <class A> struct evaluated_element : type_identity<operand_element_t<A>> {};
+template <viewable A>
+struct evaluated_element<A> : type_identity<remove_cv_t<viewed_element_t<A>>> {};
+template <class A> using evaluated_element_t = typename evaluated_element<A>::type;
+
+template <class T> inline constexpr bool is_number_type = kind_of<T>() != element_kind::none;
+
+/// Fails with the reason if a view is faulty.
+inline result<> require_sound(const evaluation& call, const char* what,
+                              const loop_operand& operand) noexcept {
+  if (!operand.fault) return {};
+  return fail(fault_error(operand.fault, call.function, what, call.where));
+}
+
+template <class T, int Rank>
+result<> require_sound(const char* function, const char* what, const array_view<T, Rank>& view,
+                       source_location where) noexcept {
+  const loop_operand operand = make_operand(view);
+  if (!operand.fault) return {};
+  return fail(fault_error(operand.fault, function, what, where));
+}
+
+/// Copies elements that are not numbers.
+template <class T>
+result<> copy_elements(const evaluation& call, const loop_operand& written,
+                       const loop_operand& read) {
+  const loop_argument arguments[] = {{&written, nullptr}, {&read, nullptr}};
+  return run_shared<copy_family<T>, T*, const T*>(
+      {call.function, "gpu_assign", "out, x"}, call.stream, call.where,
+      [] { return text("out[i] = x[i]"); }, arguments);
+}
+
+/// Assigns elements that are not numbers.
+template <class Out, class A> result<> assign_elements(const evaluation& call, Out&& out, A&& a) {
+  using to = viewed_element_t<Out>;
+  static_assert(same<remove_cv_t<viewed_element_t<A>>, to>,
+                "gpu::assign: only numbers are converted to another type");
+  const auto target = array_view_of(static_cast<Out&&>(out));
+  const auto source = array_view_of(static_cast<A&&>(a));
+  const loop_operand written = operand_of(target, out);
+  GPU_TRY(require_sound(call, "out", written));
+  GPU_TRY(require_sound(call, "x", make_operand(source)));
+  expression_layout layout;
+  layout.rank = viewed_rank<A>;
+  for (int axis = 0; axis < layout.rank; ++axis) layout.extents[axis] = source.extent(axis);
+  GPU_TRY(require_target(call, layout, written));
+  const loop_operand read = operand_of(gpu::broadcast_to(source, target.shape()), a);
+  if (!overlap_in_disorder(written, sizeof(to), read, sizeof(to)))
+    return copy_elements<to>(call, written, read);
+  auto buffer = GPU_TRY(device_buffer<to>::create(call.stream, source.size(), call.where));
+  const auto copied = gpu::reshape(buffer, source.shape());
+  GPU_TRY(copy_elements<to>(call, make_operand(copied), make_operand(source)));
+  return copy_elements<to>(call, written, make_operand(gpu::broadcast_to(copied, target.shape())));
+}
+
+/// An expression of numbers and where its elements go.
+template <class E> struct assignment {
+  E expression;
+  loop_operand out;
+  element_kind kind;
+
+  expression_target target() const noexcept {
+    return {expression_access::ref(expression), &out, kind};
+  }
+};
+
+/// Makes an assignment of an expression, or of the elements of an array or a view.
+template <class Out, class A> auto make_assignment(Out&& out, A&& a) noexcept {
+  using to = viewed_element_t<Out>;
+  using from = evaluated_element_t<A>;
+  static_assert(!is_const<to>, "gpu::assign: the elements of `out` are const");
+  static_assert(evaluated_rank<A>() <= viewed_rank<Out>,
+                "gpu::assign: the source has more axes than `out`; remove some with gpu::squeeze");
+  static_assert(is_number_type<from> && is_number_type<to>,
+                "gpu::assign: only numbers are converted to another type");
+  static_assert(class_of(kind_of<from>()) != kind_class::complex ||
+                    class_of(kind_of<to>()) == kind_class::complex,
+                "gpu::assign: complex numbers are not converted to others; assign gpu::real(a)");
+  using e = remove_cvref_t<decltype(as_operand<kind_of<from>()>(static_cast<A&&>(a)))>;
+  return assignment<e>{as_operand<kind_of<from>()>(static_cast<A&&>(a)),
+                       operand_of(array_view_of(static_cast<Out&&>(out)), out), kind_of<to>()};
+}
+
+/// Evaluates an expression, or the elements of an array or a view, into `out`.
+template <class Out, class A>
+result<> assign_numbers(const evaluation& call, Out&& out, A&& a, evaluation_step step) {
+  const auto made = make_assignment(static_cast<Out&&>(out), static_cast<A&&>(a));
+  const expression_target target = made.target();
+  return run_expressions(call, &target, 1, step);
+}
+
+/// Sets `extents` to the shape of an expression.
+template <int Rank>
+result<> find_extents(const evaluation& call, const expression_ref& e,
+                      gpu::shape<Rank>& extents) noexcept {
+  GPU_TRY(require(call.stream, call.function, call.where));
+  expression_layout layout;
+  GPU_TRY(add_expression(call, e, layout));
+  for (int axis = 0; axis < Rank; ++axis) extents[axis] = layout.extents[axis];
+  return {};
+}
+
+inline result<> require_one(const evaluation& call, std::size_t count) noexcept {
+  if (count == 1) return {};
+  text_builder out;
+  out << "the operand has " << count
+      << " elements. Pass a view of one, such as a(0), or copy all with gpu::copy.";
+  return fail(refusal(errc::size_mismatch, call.function, out.finish(), call.where, count, 1));
+}
+
+/// Returns a view of temporary memory.
+template <class T, int Rank>
+array_view<T, Rank> view_bytes(const device_buffer<unsigned char>& memory,
+                               const gpu::shape<Rank>& extents) noexcept {
+  view_layout layout;
+  layout.address = static_cast<std::uintptr_t>(memory.native());
+  for (int axis = 0; axis < Rank; ++axis) layout.add_axis(extents[axis], 0);
+  set_dense_strides(layout);
+  return view_access::make<T, Rank>(layout);
+}
+
+/// Returns an element in device memory, for which it waits.
+template <class T>
+result<T> fetch(const stream_ref& stream, CUdeviceptr from, source_location where) noexcept {
+  alignas(T) unsigned char bytes[sizeof(T)];
+  GPU_TRY(copy_to_host(stream, from, bytes, sizeof bytes, where));
+  return __builtin_bit_cast(T, bytes);
+}
+
+}  // namespace detail
+
+/// Evaluates `a`, an expression or an array or a view, into the elements of `out`, which is an
+/// array, a view, a buffer or a span: `assign(stream, y, 2 * x + y)`. The result is repeated to the
+/// shape of `out` as NumPy does (it has the same extents, 1, or fewer axes), and converted as a C++
+/// cast converts. Elements of `out` that are read, too, are computed in place if they are the same
+/// ones; if they overlap in another way, there is a temporary array.
+/// **Ordering**: after the work queued on the stream; does not wait. **Errors**:
+/// `errc::size_mismatch` with both shapes; the reason of a faulty view; `errc::invalid_argument`
+/// for a number that does not fit the type of what it meets, for more than 31 operands, and if
+/// several elements of `out` are at one address; `errc::wrong_context`; `errc::empty_handle`.
+/// **Cost**: one launch; the kernel is compiled by the first call with such operations and types,
+/// and for other layouts when they come, at most 9 times. **Capture**: allowed, if the kernel is
+/// there: call `prepare` before; not with a temporary array.
+template <detail::viewable Out, detail::evaluated A>
+result<> assign(const stream_ref& stream, Out&& out, A&& a,
+                source_location where = source_location::current()) {
+  using to = detail::viewed_element_t<Out>;
+  const detail::evaluation call{"gpu::assign", stream, where};
+  if constexpr (detail::is_number_type<detail::remove_cv_t<to>>) {
+    return detail::assign_numbers(call, static_cast<Out&&>(out), static_cast<A&&>(a),
+                                  detail::evaluation_step::run);
+  } else {
+    return detail::assign_elements(call, static_cast<Out&&>(out), static_cast<A&&>(a));
+  }
+}
+
+/// Writes one value to all elements of `out`. Otherwise as above.
+template <detail::viewable Out>
+result<> assign(const stream_ref& stream, Out&& out,
+                const detail::remove_cv_t<detail::viewed_element_t<Out>>& value,
+                source_location where = source_location::current()) {
+  using to = detail::viewed_element_t<Out>;
+  static_assert(!detail::is_const<to>, "gpu::assign: the elements of `out` are const");
+  const detail::evaluation call{"gpu::assign", stream, where};
+  if constexpr (detail::is_number_type<to>) {
+    return detail::assign_numbers(call, static_cast<Out&&>(out), gpu::scalar<to>(value),
+                                  detail::evaluation_step::run);
+  } else {
+    const detail::loop_operand written =
+        detail::operand_of(detail::array_view_of(static_cast<Out&&>(out)), out);
+    to passed = value;
+    const detail::loop_argument arguments[] = {{&written, nullptr}, {nullptr, &passed}};
+    return detail::run_shared<detail::fill_family<to>, to*, to>(
+        {"gpu::assign", "gpu_fill", "out, value"}, stream, where,
+        [] { return text("out[i] = value"); }, arguments);
+  }
+}
+
+/// Compiles what `assign` of these arguments needs, and runs nothing. So the first `assign` takes
+/// no longer than later ones, and may be captured.
+template <detail::viewable Out, detail::evaluated A>
+result<> prepare(const stream_ref& stream, Out&& out, A&& a,
+                 source_location where = source_location::current()) {
+  return detail::assign_numbers({"gpu::prepare", stream, where}, static_cast<Out&&>(out),
+                                static_cast<A&&>(a), detail::evaluation_step::prepare);
+}
+
+/// Makes an array of what an expression computes, or of the elements of an array or a view, in C
+/// order. The array belongs to `stream`.
+/// **Ordering**: after the work queued on the stream; does not wait. **Errors**: those of `assign`,
+/// shapes that cannot be broadcast among them, and of `device_buffer::create`. **Capture**: as
+/// `assign`; the memory then belongs to the graph.
+template <detail::evaluated A>
+auto evaluate(const stream_ref& stream, A&& a, source_location where = source_location::current())
+    -> result<array<detail::evaluated_element_t<A>, detail::evaluated_rank<A>()>> {
+  using element = detail::evaluated_element_t<A>;
+  constexpr int rank = detail::evaluated_rank<A>();
+  const detail::evaluation call{"gpu::evaluate", stream, where};
+  gpu::shape<rank> extents;
+  if constexpr (detail::is_expression<detail::remove_cvref_t<A>>) {
+    GPU_TRY(detail::find_extents(call, detail::expression_access::ref(a), extents));
+  } else {
+    const auto source = detail::array_view_of(static_cast<A&&>(a));
+    GPU_TRY(detail::require_sound(call, "the operand", detail::make_operand(source)));
+    extents = source.shape();
+  }
+  auto made = GPU_TRY((array<element, rank>::adopt(
+      GPU_TRY(device_buffer<element>::create(stream, extents.size(), where)), extents, where)));
+  if constexpr (detail::is_number_type<element>) {
+    GPU_TRY(detail::assign_numbers(call, made, static_cast<A&&>(a), detail::evaluation_step::run));
+  } else {
+    GPU_TRY(detail::assign_elements(call, made, static_cast<A&&>(a)));
+  }
+  return made;
+}
+
+/// Returns the one element of an expression, an array or a view on the host.
+/// **Ordering**: waits for the stream. **Errors**: `errc::size_mismatch` unless there is one
+/// element; the reason of a faulty view; `errc::empty_handle`; those of `evaluate`. **Capture**:
+/// not allowed.
+template <detail::evaluated A>
+auto item(const stream_ref& stream, A&& a, source_location where = source_location::current())
+    -> result<detail::evaluated_element_t<A>> {
+  using element = detail::evaluated_element_t<A>;
+  const detail::evaluation call{"gpu::item", stream, where};
+  GPU_TRY(detail::require(stream, call.function, where));
+  if constexpr (detail::is_expression<detail::remove_cvref_t<A>>) {
+    gpu::shape<detail::evaluated_rank<A>()> extents;
+    GPU_TRY(detail::find_extents(call, detail::expression_access::ref(a), extents));
+    GPU_TRY(detail::require_one(call, extents.size()));
+    GPU_TRY(detail::require_no_capture(stream, call.function, "Assign to an array.", where));
+    const auto buffer = GPU_TRY(detail::allocate_workspace(stream, sizeof(element), where));
+    GPU_TRY(detail::assign_numbers(call, detail::view_bytes<element>(buffer, extents), a,
+                                   detail::evaluation_step::run));
+    return detail::fetch<element>(stream, buffer.native(), where);
+  } else {
+    const detail::loop_operand operand =
+        detail::operand_of(detail::array_view_of(static_cast<A&&>(a)), a);
+    GPU_TRY(detail::require_sound(call, "the operand", operand));
+    GPU_TRY(detail::require_usable(call.function, stream,
+                                   {"operand", operand.memory, sizeof(element)}, where));
+    GPU_TRY(detail::require_one(call, operand.memory.count));
+    return detail::fetch<element>(stream, operand.memory.device_address(), where);
+  }
+}
+
+}  // namespace gpu::inline v0

@@ -1,0 +1,221 @@
+#pragma once
+/// \file
+/// `matmul`: products of matrices, of batches of them, and of matrices with vectors.
+
+#include <gpu/algorithm/dot.hpp>
+#include <gpu/array/detail/along_axis.hpp>
+#include <gpu/array/detail/matmul_kernel.hpp>
+
+namespace gpu::inline v0 {
+
+namespace detail {
+
+/// The number of axes of a product.
+constexpr int rank_of_product(int left, int right) noexcept {
+  if (left == 1 || right == 1) return left + right - 2;
+  return left > right ? left : right;
+}
+
+inline unexpected<cuda_error> refuse_product(const loop_operand& a, const loop_operand& b,
+                                             source_location where) noexcept {
+  return refuse_shapes("gpu::matmul", "multiply", a, b,
+                       "Pass a second operand that has as many rows as the first has columns.",
+                       where);
+}
+
+/// Returns the strides of a matrix and its batch of `Rank` axes; those that are repeated are 0.
+template <class T, int Rank>
+product_matrix product_matrix_of(const array_view<T, Rank>& view) noexcept {
+  product_matrix made = {view.stride(Rank - 2), view.stride(Rank - 1), {}};
+  for (int axis = 0; axis < Rank - 2; ++axis)
+    made.batch[most_batch_axes - (Rank - 2) + axis] =
+        view.extent(axis) == 1 ? 0 : view.stride(axis);
+  return made;
+}
+
+/// Returns the shape of a product of two views of at least two axes.
+template <int Rank, class T, int Left, int Right>
+result<shape<Rank>> shape_of_product(const array_view<const T, Left>& a,
+                                     const array_view<const T, Right>& b,
+                                     source_location where) noexcept {
+  if (a.extent(Left - 1) != b.extent(Right - 2))
+    return refuse_product(make_operand(a), make_operand(b), where);
+  shape<Rank> extents =
+      GPU_TRY((common_shape<Rank>("gpu::matmul", "multiply the batches", a, b, 2, where)));
+  extents[Rank - 2] = a.extent(Left - 2);
+  extents[Rank - 1] = b.extent(Right - 1);
+  return extents;
+}
+
+/// Multiplies views of at least two axes.
+template <class T, int Left, int Right, int Rank>
+result<> multiply_matrices(const stream_ref& stream, const array_view<const T, Left>& a,
+                           const array_view<const T, Right>& b, const array_view<T, Rank>& c,
+                           source_location where) {
+  static_assert(Rank - 2 <= most_batch_axes, "gpu::matmul: operands have at most 8 axes");
+  if (c.size() == 0) return {};
+  product_shape s = {static_cast<long long>(c.extent(Rank - 2)),
+                     static_cast<long long>(c.extent(Rank - 1)),
+                     static_cast<long long>(a.extent(Left - 1)),
+                     {1, 1, 1, 1, 1, 1},
+                     product_matrix_of(a),
+                     product_matrix_of(b),
+                     product_matrix_of(c)};
+  for (int axis = 0; axis < Rank - 2; ++axis)
+    s.batch[most_batch_axes - (Rank - 2) + axis] = static_cast<long long>(c.extent(axis));
+  return run_product<T>("gpu::matmul", stream, a.native(), b.native(), c.native(), s, where);
+}
+
+/// Multiplies two operands, of which one may be a vector, into memory that is apart from both.
+template <class T, int Left, int Right, int Rank>
+result<> multiply_views(const stream_ref& stream, const array_view<const T, Left>& a,
+                        const array_view<const T, Right>& b, const array_view<T, Rank>& c,
+                        source_location where) {
+  if constexpr (Left >= 2 && Right >= 2) {
+    return multiply_matrices(stream, a, b, c, where);
+  } else if constexpr (same<T, bool>) {  // sums of products are not those of `dot`
+    if constexpr (Left == 1 && Right == 1) {
+      return multiply_matrices(stream, gpu::expand_dims(a, 0), gpu::expand_dims(b, 1),
+                               gpu::expand_dims(gpu::expand_dims(c, 0), 0), where);
+    } else if constexpr (Left == 1) {
+      return multiply_matrices(stream, gpu::expand_dims(a, 0), b, gpu::expand_dims(c, -2), where);
+    } else {
+      return multiply_matrices(stream, a, gpu::expand_dims(b, 1), gpu::expand_dims(c, -1), where);
+    }
+  } else if (c.size() == 0) {
+    return {};
+  } else if (a.extent(Left - 1) == 0) {
+    return gpu::assign(stream, c, T(0), where);
+  } else if (make_operand(gpu::reshape(c, -1)).fault) {  // not evenly spaced
+    auto made = GPU_TRY((gpu::empty<T>(stream, c.shape(), where)));
+    GPU_TRY(multiply_views<T>(stream, a, b, made.view(), where));
+    return gpu::assign(stream, c, made, where);
+  } else if constexpr (Right == 1) {
+    return gpu::dot(stream, a, gpu::broadcast_to(b, a.shape()), gpu::reshape(c, -1), where);
+  } else {
+    const auto rows = gpu::swap_axes(b, -1, -2);
+    return gpu::dot(stream, gpu::broadcast_to(a, rows.shape()), rows, gpu::reshape(c, -1), where);
+  }
+}
+
+/// Returns the shape of a product of operands of at least one axis.
+template <int Rank, class T, int Left, int Right>
+result<shape<Rank>> shape_of_operands(const array_view<const T, Left>& a,
+                                      const array_view<const T, Right>& b,
+                                      source_location where) noexcept {
+  if constexpr (Left >= 2 && Right >= 2) {
+    return shape_of_product<Rank>(a, b, where);
+  } else {
+    constexpr int contracted = Right == 1 ? 0 : Right - 2;
+    if (a.extent(Left - 1) != b.extent(contracted))
+      return refuse_product(make_operand(a), make_operand(b), where);
+    shape<Rank> extents;
+    int next = 0;
+    for (int axis = 0; axis < Left - 1; ++axis) extents[next++] = a.extent(axis);
+    for (int axis = 0; axis < Right; ++axis) {
+      if (axis != contracted) extents[next++] = b.extent(axis);
+    }
+    return extents;
+  }
+}
+
+template <class A, class B>
+inline constexpr int product_rank = rank_of_product(viewed_rank<A>, viewed_rank<B>);
+
+template <class A, class B> constexpr void check_product() noexcept {
+  static_assert(viewed_rank<A> > 0 && viewed_rank<B> > 0,
+                "gpu::matmul: operands have at least one axis; multiply by a number elementwise");
+  static_assert(same<value_of_view<A>, value_of_view<B>>,
+                "gpu::matmul: both operands have elements of one type; convert one with "
+                "gpu::assign");
+  static_assert(number<value_of_view<A>>,
+                "gpu::matmul: the elements are bool, integers, float, double, __half, "
+                "__nv_bfloat16, or std::complex of float or double");
+}
+
+}  // namespace detail
+
+/// Writes the matrix product of `a` and `b` to `out`. As NumPy's `matmul`: of operands with more
+/// than two axes the last two are matrices, and the others a batch, whose shapes are repeated to
+/// one; a vector on the left is a row, and one on the right a column, and that axis is not in the
+/// result. Operands are arrays or views with any strides, such as transposed ones; elements have
+/// one type.
+///
+/// Products of `k` numbers are added in the order of their index, with fused multiplications and
+/// additions: the error of an element is at most `k * u / (1 - k * u)` times the sum of the
+/// absolute products, where `u` is 2^-24 for float and 2^-53 for double (twice that for complex
+/// numbers). Numbers of 16 bits are added in float and rounded once. Integers wrap around, and
+/// products of `bool` are combined by "or". A vector is multiplied as by `dot`. Results have the
+/// same bits on every device.
+/// **Ordering**: after the work queued on the stream; does not wait. **Errors**:
+/// `errc::size_mismatch` with the shapes; `errc::invalid_argument` if `out` overlaps an operand;
+/// the reason of a faulty view; `errc::wrong_context`; `errc::empty_handle`. **Cost**: one launch;
+/// the kernel, which uses no tensor cores, is compiled by the first call with these types. A vector
+/// times a batch into memory that is not evenly spaced takes a temporary array. **Capture**:
+/// allowed, but not with a temporary array.
+template <detail::viewable A, detail::viewable B, detail::viewable Out>
+result<> matmul(const stream_ref& stream, A&& a, B&& b, Out&& out,
+                source_location where = source_location::current()) {
+  constexpr const char* function = "gpu::matmul";
+  constexpr int rank = detail::product_rank<A, B>;
+  using element = detail::value_of_view<A>;
+  detail::check_product<A, B>();
+  static_assert(detail::same<detail::viewed_element_t<Out>, element>,
+                "gpu::matmul: the elements of `out` have the type of the operands, not const");
+  static_assert(detail::viewed_rank<Out> == rank,
+                "gpu::matmul: `out` has another number of axes than the product");
+  const array_view<const element, detail::viewed_rank<A>> left =
+      detail::array_view_of(static_cast<A&&>(a));
+  const array_view<const element, detail::viewed_rank<B>> right =
+      detail::array_view_of(static_cast<B&&>(b));
+  const array_view<element, rank> to = detail::array_view_of(static_cast<Out&&>(out));
+  GPU_TRY(detail::require_operand(function, stream, "the first operand", left, a, where));
+  GPU_TRY(detail::require_operand(function, stream, "the second operand", right, b, where));
+  GPU_TRY(detail::require_operand(function, stream, "out", to, out, where));
+  const shape<rank> extents = GPU_TRY((detail::shape_of_operands<rank>(left, right, where)));
+  const detail::loop_operand written = detail::make_operand(to);
+  if (to.shape() != extents) {
+    detail::text_builder text;
+    text << "the product has the shape ";
+    detail::write_shape(text, extents);
+    text << ", but out has ";
+    detail::write_shape(text, written);
+    text << ". Pass memory of the shape of the product.";
+    return detail::fail(detail::refusal(errc::size_mismatch, function, text.finish(), where));
+  }
+  const std::size_t bytes = sizeof(element);
+  if (detail::shares_within(written, bytes) ||
+      detail::overlap(written, bytes, detail::make_operand(left), bytes) ||
+      detail::overlap(written, bytes, detail::make_operand(right), bytes)) {
+    return detail::fail(detail::refusal(
+        errc::invalid_argument, function,
+        text("out overlaps an operand or itself in memory, so elements would be overwritten "
+             "before they are read. Pass memory that does not overlap."),
+        where));
+  }
+  return detail::multiply_views<element>(stream, left, right, to, where);
+}
+
+/// Makes an array of the matrix product of `a` and `b`. **Errors**: also CUDA_ERROR_OUT_OF_MEMORY.
+/// **Capture**: allowed; the memory then belongs to the graph.
+template <detail::viewable A, detail::viewable B>
+auto matmul(const stream_ref& stream, A&& a, B&& b,
+            source_location where = source_location::current())
+    -> result<array<detail::value_of_view<A>, detail::product_rank<A, B>>> {
+  constexpr const char* function = "gpu::matmul";
+  constexpr int rank = detail::product_rank<A, B>;
+  using element = detail::value_of_view<A>;
+  detail::check_product<A, B>();
+  const array_view<const element, detail::viewed_rank<A>> left =
+      detail::array_view_of(static_cast<A&&>(a));
+  const array_view<const element, detail::viewed_rank<B>> right =
+      detail::array_view_of(static_cast<B&&>(b));
+  GPU_TRY(detail::require_operand(function, stream, "the first operand", left, a, where));
+  GPU_TRY(detail::require_operand(function, stream, "the second operand", right, b, where));
+  auto made = GPU_TRY((gpu::empty<element>(
+      stream, GPU_TRY((detail::shape_of_operands<rank>(left, right, where))), where)));
+  GPU_TRY(detail::multiply_views<element>(stream, left, right, made.view(), where));
+  return made;
+}
+
+}  // namespace gpu::inline v0

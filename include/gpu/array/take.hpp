@@ -1,0 +1,239 @@
+#pragma once
+/// \file
+/// `take` and `take_along_axis` read elements by index.
+///
+/// Indices are integers of 32 or 64 bits in an array, a view, a buffer or a span; negative ones
+/// count from the end. **Precondition**: each index is at least `-n` and less than `n`, the number
+/// of elements that it chooses from. With `.check = true` this is verified first; the CPU driver
+/// finds indices that lead outside of the memory in any case.
+///
+/// All of them: **Ordering**: after the work queued on the stream; waits only for a check.
+/// **Errors**: `errc::size_mismatch` with the shapes; `errc::invalid_argument` for an axis out of
+/// range and for memory that overlaps; the reason of a faulty view; `errc::wrong_context`;
+/// `errc::empty_handle`; CUDA_ERROR_OUT_OF_MEMORY; `errc::index_out_of_range` for indices into an
+/// axis without elements. With a check also `errc::index_out_of_range` with the first bad position,
+/// in which case nothing is written, and `errc::capture_prohibited`. **Capture**: allowed without a
+/// check; new memory then belongs to the graph.
+
+#include <gpu/algorithm/gather.hpp>
+#include <gpu/algorithm/scatter.hpp>
+#include <gpu/array/detail/along_axis.hpp>
+
+namespace gpu::inline v0 {
+
+namespace detail {
+
+template <class T, class Index> struct take_family;
+template <class T, class Index> struct locate_family;
+
+/// Writes the expression of `x` at an index that counts from either end of an axis. `x` is a view
+/// in which the first element of the axis is repeated.
+template <class Index> const char* indexed_element() noexcept {
+  return is_signed<Index> ? "(&x[i])[(indices[i] < 0 ? indices[i] + size : indices[i]) * stride]"
+                          : "(&x[i])[(long long)(indices[i]) * stride]";
+}
+
+template <class Index> constexpr void check_taken() noexcept {
+  static_assert(index_type<Index>,
+                "indices are std::uint32_t, std::int32_t, std::uint64_t or std::int64_t");
+}
+
+/// An operand, an axis of it, and indices along that axis, all of one shape.
+template <class T, class Index, int Rank> struct indexed_axis {
+  array_view<const T, Rank> x;              ///< its first element of the axis, repeated
+  array_view<const Index, Rank> positions;  ///< repeated along the other axes
+  long long size = 0;                       ///< of the axis
+  long long stride = 0;                     ///< of the axis
+
+  gpu::shape<Rank> shape() const noexcept { return positions.shape(); }
+};
+
+/// Fails for indices into an axis without elements and, if `check`, for a bad index.
+template <class T, class Index, int Rank, class I>
+result<> require_taken(const char* function, const stream_ref& stream,
+                       const indexed_axis<T, Index, Rank>& from, I& indices, bool check,
+                       source_location where) {
+  const std::size_t count = array_view_of(indices).size();
+  if (from.size == 0 && from.positions.size() != 0) {
+    text_builder out;
+    out << "the operand has no elements along the axis, so none of the " << count
+        << " indices is valid.";
+    return fail(refusal(errc::index_out_of_range, function, out.finish(), where, count, 0));
+  }
+  if (!check) return {};
+  bound_argument<const Index*> checked(array_view_of(indices));
+  return require_indices(function, stream, checked, "the axis", static_cast<std::size_t>(from.size),
+                         where, index_rule::from_either);
+}
+
+/// Reads the chosen elements.
+template <class T, class Index, int Rank, class Out>
+result<> take_elements(const char* function, const stream_ref& stream, const Out& owner,
+                       const array_view<T, Rank>& out, indexed_axis<T, Index, Rank> from,
+                       source_location where) {
+  const loop_operand written = operand_of(out, owner);
+  const loop_operand x = make_operand(from.x), positions = make_operand(from.positions);
+  const loop_argument arguments[] = {{&written, nullptr},
+                                     {&x, nullptr},
+                                     {&positions, nullptr},
+                                     {nullptr, &from.size},
+                                     {nullptr, &from.stride}};
+  return run_shared<take_family<T, Index>, T*, const T*, const Index*, long long, long long>(
+      {function, "gpu_take", "out, x, indices, size, stride"}, stream, where,
+      [] {
+        text_builder code;
+        code << "out[i] = " << indexed_element<Index>();
+        return code.finish();
+      },
+      arguments);
+}
+
+/// Returns the views for `take` along an axis: the axes of the indices replace the axis.
+template <class T, int Rank, class Index, int IndexRank>
+indexed_axis<T, Index, Rank - 1 + IndexRank> replace_axis(
+    const array_view<const T, Rank>& view, const array_view<const Index, IndexRank>& indices,
+    int axis) noexcept {
+  constexpr int rank = Rank - 1 + IndexRank;
+  indexed_axis<T, Index, rank> made;
+  made.size = static_cast<long long>(view.extent(axis));
+  made.stride = view.stride(axis);
+  made.x = changed_view<rank>(view, [&](view_layout& layout) {
+    layout.remove_axis(axis);
+    for (int k = 0; k < IndexRank; ++k) layout.insert_axis(axis + k, indices.extent(k), 0);
+  });
+  made.positions = changed_view<rank>(indices, [&](view_layout& layout) {
+    for (int k = 0; k < axis; ++k) layout.insert_axis(k, view.extent(k), 0);
+    for (int k = axis + 1; k < Rank; ++k) layout.add_axis(view.extent(k), 0);
+  });
+  return made;
+}
+
+/// Returns the views for `take_along_axis`: the shapes agree but for the axis, or are 1 there.
+template <class T, class Index, int Rank>
+result<indexed_axis<T, Index, Rank>> match_axis(const char* function,
+                                                const array_view<const T, Rank>& view,
+                                                const array_view<const Index, Rank>& indices,
+                                                int axis, source_location where) noexcept {
+  gpu::shape<Rank> extents = indices.shape();
+  for (int k = 0; k < Rank; ++k) {
+    if (k == axis || view.extent(k) == extents[k] || view.extent(k) == 1) continue;
+    if (extents[k] != 1) {
+      return refuse_shapes(function, "match", make_operand(view), make_operand(indices),
+                           "Pass indices with the same extents, or 1, but for the axis.", where);
+    }
+    extents[k] = view.extent(k);
+  }
+  indexed_axis<T, Index, Rank> made;
+  made.size = static_cast<long long>(view.extent(axis));
+  made.stride = view.stride(axis);
+  made.x = changed_view<Rank>(view, [&](view_layout& layout) {
+    for (int k = 0; k < Rank; ++k) {
+      if (k == axis || layout.extents[k] != extents[k]) layout.strides[k] = 0;
+      layout.extents[k] = extents[k];
+    }
+  });
+  made.positions = gpu::broadcast_to(indices, extents);
+  return made;
+}
+
+template <class A, class I> inline constexpr int taken_rank = viewed_rank<A> - 1 + viewed_rank<I>;
+
+}  // namespace detail
+
+/// Reads the elements that `indices` choose along an axis: `out(.., k.., ..)` is `a(..,
+/// indices(k..), ..)`. `out` has the axes of `a`, with those of the indices in place of the one.
+/// As NumPy's `take`. **Cost**: one launch; that of `check_indices` for a check.
+template <detail::viewable A, detail::viewable I, detail::viewable Out>
+result<> take(const stream_ref& stream, A&& a, I&& indices, int axis, Out&& out,
+              const gather_options& options = {},
+              source_location where = source_location::current()) {
+  constexpr const char* function = "gpu::take";
+  constexpr int rank = detail::taken_rank<A, I>;
+  using element = detail::value_of_view<A>;
+  using index = detail::value_of_view<I>;
+  detail::check_taken<index>();
+  static_assert(detail::same<detail::viewed_element_t<Out>, element>,
+                "gpu::take: the elements of `out` have the type of those of `a`, not const");
+  static_assert(detail::viewed_rank<Out> == rank,
+                "gpu::take: `out` has the axes of `a`, with those of the indices in place of one");
+  const array_view<const element, detail::viewed_rank<A>> view =
+      detail::array_view_of(static_cast<A&&>(a));
+  const array_view<const index, detail::viewed_rank<I>> chosen =
+      detail::array_view_of(static_cast<I&&>(indices));
+  const array_view<element, rank> to = detail::array_view_of(static_cast<Out&&>(out));
+  GPU_TRY(detail::require_operand(function, stream, "the operand", view, a, where));
+  GPU_TRY(detail::require_operand(function, stream, "the indices", chosen, indices, where));
+  GPU_TRY(detail::require_operand(function, stream, "out", to, out, where));
+  axis = GPU_TRY(detail::require_axis(function, axis, view.rank, where));
+  const auto from = detail::replace_axis(view, chosen, axis);
+  if (to.shape() != from.shape()) {
+    return detail::refuse_shapes(function, "write the shape", detail::make_operand(from.positions),
+                                 detail::make_operand(to), "Pass `out` with the first shape.",
+                                 where);
+  }
+  GPU_TRY(detail::require_taken(function, stream, from, indices, options.check, where));
+  return detail::take_elements(function, stream, out, to, from, where);
+}
+
+/// Makes an array of these elements. Otherwise as above.
+template <detail::viewable A, detail::viewable I>
+auto take(const stream_ref& stream, A&& a, I&& indices, int axis,
+          const gather_options& options = {}, source_location where = source_location::current())
+    -> result<array<detail::value_of_view<A>, detail::taken_rank<A, I>>> {
+  constexpr const char* function = "gpu::take";
+  using element = detail::value_of_view<A>;
+  using index = detail::value_of_view<I>;
+  const array_view<const element, detail::viewed_rank<A>> view =
+      detail::array_view_of(static_cast<A&&>(a));
+  const array_view<const index, detail::viewed_rank<I>> chosen =
+      detail::array_view_of(static_cast<I&&>(indices));
+  GPU_TRY(detail::require_operand(function, stream, "the operand", view, a, where));
+  GPU_TRY(detail::require_operand(function, stream, "the indices", chosen, indices, where));
+  axis = GPU_TRY(detail::require_axis(function, axis, view.rank, where));
+  auto made = GPU_TRY(
+      (gpu::empty<element>(stream, detail::replace_axis(view, chosen, axis).shape(), where)));
+  GPU_TRY(gpu::take(stream, a, indices, axis, made, options, where));
+  return made;
+}
+
+/// Makes an array of the shape of `indices`, which count the elements of `a` in C order. As NumPy's
+/// `take` without an axis. **Cost**: as above; for elements that are not in C order, also a copy.
+template <detail::viewable A, detail::viewable I>
+auto take(const stream_ref& stream, A&& a, I&& indices, const gather_options& options = {},
+          source_location where = source_location::current())
+    -> result<array<detail::value_of_view<A>, detail::viewed_rank<I>>> {
+  const auto view = detail::array_view_of(static_cast<A&&>(a));
+  GPU_TRY(detail::require_operand("gpu::take", stream, "the operand", view, a, where));
+  if (view.is_contiguous()) return gpu::take(stream, gpu::ravel(view), indices, 0, options, where);
+  const auto copied = GPU_TRY(gpu::evaluate(stream, view, where));
+  return gpu::take(stream, gpu::ravel(copied), indices, 0, options, where);
+}
+
+/// Makes an array of elements that are chosen along an axis, with indices for each row of its own:
+/// `out(i, k)` is `a(i, indices(i, k))` for axis 1. The shapes agree but for the axis; extents of 1
+/// are repeated. As NumPy's `take_along_axis`. With the indices of `argsort` along the axis the
+/// result is sorted. **Cost**: as for `take`.
+template <detail::viewable A, detail::viewable I>
+  requires(detail::viewed_rank<A> == detail::viewed_rank<I>)
+auto take_along_axis(const stream_ref& stream, A&& a, I&& indices, int axis,
+                     const gather_options& options = {},
+                     source_location where = source_location::current())
+    -> result<array<detail::value_of_view<A>, detail::viewed_rank<A>>> {
+  constexpr const char* function = "gpu::take_along_axis";
+  constexpr int rank = detail::viewed_rank<A>;
+  using element = detail::value_of_view<A>;
+  using index = detail::value_of_view<I>;
+  detail::check_taken<index>();
+  const array_view<const element, rank> view = detail::array_view_of(static_cast<A&&>(a));
+  const array_view<const index, rank> chosen = detail::array_view_of(static_cast<I&&>(indices));
+  GPU_TRY(detail::require_operand(function, stream, "the operand", view, a, where));
+  GPU_TRY(detail::require_operand(function, stream, "the indices", chosen, indices, where));
+  axis = GPU_TRY(detail::require_axis(function, axis, rank, where));
+  const auto from = GPU_TRY(detail::match_axis(function, view, chosen, axis, where));
+  GPU_TRY(detail::require_taken(function, stream, from, indices, options.check, where));
+  auto made = GPU_TRY((gpu::empty<element>(stream, from.shape(), where)));
+  GPU_TRY(detail::take_elements(function, stream, made, made.view(), from, where));
+  return made;
+}
+
+}  // namespace gpu::inline v0

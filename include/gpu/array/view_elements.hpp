@@ -1,0 +1,69 @@
+#pragma once
+/// \file
+/// Views of the same memory with another element type: `view_as<T>`, `real`, `imag`.
+
+#include <gpu/array/view_axes.hpp>
+
+namespace gpu::inline v0 {
+
+/// Returns a view of the same bytes as elements of type `U`, as NumPy's `view(dtype)`. If the sizes
+/// differ the last axis, whose elements are contiguous, gets longer or shorter. The view is faulty
+/// if the bytes of that axis are not a multiple of the new size, or are not aligned to it.
+template <class U, detail::viewable A> auto view_as(A&& a) noexcept {
+  using element = detail::viewed_element_t<A>;
+  static_assert(detail::is_const<U> || !detail::is_const<element>,
+                "gpu::view_as: the elements are const; view them as const elements");
+  constexpr int rank = detail::viewed_rank<A>;
+  static_assert(rank > 0 || sizeof(U) == sizeof(element),
+                "gpu::view_as: a view of rank 0 has no axis that could get longer or shorter");
+  detail::view_layout layout =
+      detail::view_access::layout_of(detail::array_view_of(static_cast<A&&>(a)));
+  detail::change_elements(layout, sizeof(U), alignof(U));
+  return detail::view_access::make<U, rank>(layout);
+}
+
+namespace detail {
+
+/// Describes element types that are a pair of a real and an imaginary part, in this order, such as
+/// `std::complex<float>`.
+template <class C> struct complex_parts {};
+template <template <class> class Complex, class T>
+  requires requires(const Complex<T>& c) {
+    { c.real() } -> same<T>;
+    { c.imag() } -> same<T>;
+    requires sizeof(Complex<T>) == 2 * sizeof(T);
+  }
+struct complex_parts<Complex<T>> {
+  using part = T;
+};
+
+template <class A>
+concept complex_viewable =
+    viewable<A> && requires { typename complex_parts<remove_cv_t<viewed_element_t<A>>>::part; };
+
+/// Returns a view of one of the parts of complex numbers.
+template <class A> auto part_view(A&& a, std::ptrdiff_t which) noexcept {
+  using element = viewed_element_t<A>;
+  using part = typename complex_parts<remove_cv_t<element>>::part;
+  using result_part = conditional_t<is_const<element>, const part, part>;
+  constexpr int rank = viewed_rank<A>;
+  view_layout layout = view_access::layout_of(detail::array_view_of(static_cast<A&&>(a)));
+  layout.element_bytes = sizeof(part);
+  if (!layout.fault) layout.advance(which);
+  for (int axis = 0; axis < rank; ++axis) layout.strides[axis] *= 2;
+  return view_access::make<result_part, rank>(layout);
+}
+
+}  // namespace detail
+
+/// Returns a view of the real parts of complex elements, which can be written.
+template <detail::complex_viewable A> auto real(A&& a) noexcept {
+  return detail::part_view(static_cast<A&&>(a), 0);
+}
+
+/// Returns a view of the imaginary parts of complex elements, which can be written.
+template <detail::complex_viewable A> auto imag(A&& a) noexcept {
+  return detail::part_view(static_cast<A&&>(a), 1);
+}
+
+}  // namespace gpu::inline v0

@@ -1,0 +1,18 @@
+#pragma once
+/// \file
+/// `get_device_in_use`: the device for which kernels are compiled if the caller names none.
+
+#include <gpu/driver/calls.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// Sets `device` to that of the thread's current context, or else to the first.
+inline result<> get_device_in_use(CUdevice& device, source_location where) {
+  using table = driver::entry_points;
+  CUcontext current = nullptr;
+  GPU_TRY(driver::call<&table::ctx_get_current>(where, &current));
+  if (current != nullptr) return driver::call<&table::ctx_get_device>(where, &device);
+  return driver::call<&table::device_get>(where, &device, 0);
+}
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,43 @@
+#pragma once
+/// \file
+/// `find_or_compile`: what `compile` does once its source is a program.
+
+#include <gpu/compiler/cache/through_cache.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/nvrtc/cached_compile.hpp>
+#include <gpu/compiler/options/recent_request.hpp>
+#include <gpu/compiler/options/resolve_request.hpp>
+#include <gpu/system/no_cancellation.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// Returns the program from the cache, or compiles it.
+/// **Errors**: those of `compile`; if a container's allocation fails, what operator new throws.
+inline result<compiled_program> find_or_compile(const program& p, const compile_options& options,
+                                                source_location where) {
+  program_cache& cache = compile_cache_access::chosen(options.cache);
+  compiled_program found;
+  recent_request words{p, options};
+  const bool complete = words.complete();
+  if (complete && cache.find(words, found)) return found;
+  const no_cancellation whole;
+  read_toolkit_notes<nvrtc::detail::library>(cache);
+  compile_request request{p, options.architecture};
+  GPU_TRY(resolve_request(request, options, where));
+  const cached_compile compilation(request, where);
+  return through_cache(cache, compilation, complete ? &words : nullptr);
+}
+
+/// The same with the outcome in `made` or `failure`; returns whether there is a program.
+inline bool compile_to(const program& p, const compile_options& options, source_location where,
+                       compiled_program& made, cuda_error& failure) {
+  result<compiled_program> done = find_or_compile(p, options, where);
+  if (done.has_value()) {
+    made = detail::move(*done);
+  } else {
+    failure = detail::move(done).error();
+  }
+  return done.has_value();
+}
+
+}  // namespace gpu::inline v0::detail

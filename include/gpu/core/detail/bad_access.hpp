@@ -1,0 +1,46 @@
+#pragma once
+/// \file
+/// `bad_expected_access<cuda_error>`, which `result::value()` throws: its `what()` is the error's
+/// message.
+
+#include <gpu/core/error.hpp>
+#include <gpu/core/expected.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// An exception that holds an error of the library. A template, because its base is another class
+/// where the standard library has `std::expected`, and so its name has to be another.
+template <class Base> class error_exception : public Base {
+ public:
+  explicit error_exception(cuda_error error) noexcept
+      : error_{detail::move(error)}, sentence_{error_.message()} {}
+
+  const char* what() const noexcept override { return sentence_.c_str(); }
+
+  cuda_error& error() & noexcept { return error_; }
+  const cuda_error& error() const& noexcept { return error_; }
+  cuda_error&& error() && noexcept { return detail::move(error_); }
+  const cuda_error&& error() const&& noexcept { return detail::move(error_); }
+
+ private:
+  cuda_error error_;
+  text sentence_;
+};
+
+}  // namespace gpu::inline v0::detail
+
+// A program may specialize a template of the standard library for a type of its own.
+#if defined(__cpp_lib_expected) && __cpp_lib_expected >= 202211L
+namespace std {
+#else
+namespace gpu::inline v0::fallback::inline abi {
+#endif
+
+template <>
+class bad_expected_access<gpu::cuda_error>
+    : public gpu::detail::error_exception<bad_expected_access<void>> {
+ public:
+  using gpu::detail::error_exception<bad_expected_access<void>>::error_exception;
+};
+
+}  // namespace std, or the stand-in's

@@ -1,0 +1,99 @@
+#pragma once
+/// \file
+/// The arguments of `array_view::operator()`, and what they do to a view.
+
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/detail/view_layout.hpp>
+
+namespace gpu::inline v0::detail {
+
+template <class T, class... List> inline constexpr int count_of = (int{same<T, List>} + ... + 0);
+
+/// An argument that selects elements of an axis, or stands for axes.
+template <class I>
+concept axis_index =
+    (is_integral<I> && !same<I, bool>) || one_of<I, slice, all_elements, ellipsis, new_axis>;
+
+/// The number of axes that the arguments stand for, without the ellipsis.
+template <class... Indices>
+inline constexpr int consumed_axes =
+    int{sizeof...(Indices)} - count_of<ellipsis, Indices...> - count_of<new_axis, Indices...>;
+
+/// Returns the rank of a part of a view.
+template <class... Indices> constexpr int rank_after(int rank) noexcept {
+  return rank + count_of<new_axis, Indices...> - (int{is_integral<Indices>} + ... + 0);
+}
+
+/// An argument without its type.
+struct axis_pick {
+  enum class kind : unsigned char { index, range, all, rest, added };
+  kind what;
+  slice range;
+
+  template <class I> explicit constexpr axis_pick(const I& index) noexcept {
+    if constexpr (is_integral<I>) {
+      what = kind::index;
+      range.first = static_cast<std::ptrdiff_t>(index);
+    } else if constexpr (same<I, slice>) {
+      what = kind::range;
+      range = index;
+    } else {
+      what = same<I, all_elements> ? kind::all : same<I, ellipsis> ? kind::rest : kind::added;
+    }
+  }
+};
+
+/// Replaces a view by the part that `count` arguments select. `picks[count]` is an ellipsis.
+inline void pick_axes(view_layout& view, const axis_pick* picks, int count) noexcept {
+  constexpr auto function = view_function::index;
+  using kind = axis_pick::kind;
+  const view_layout from = view;
+  int left = from.rank;
+  bool has_rest = false;
+  for (int p = 0; p < count; ++p) {
+    has_rest = has_rest || picks[p].what == kind::rest;
+    if (picks[p].what != kind::rest && picks[p].what != kind::added) --left;
+  }
+  view.rank = 0;
+  int axis = 0;
+  for (int p = 0; p < (has_rest ? count : count + 1); ++p) {
+    const std::size_t extent = from.extents[axis];
+    const std::ptrdiff_t stride = from.strides[axis];
+    switch (picks[p].what) {
+      case kind::index: {
+        const auto length = static_cast<std::ptrdiff_t>(extent);
+        const std::ptrdiff_t index = picks[p].range.first;
+        if (index < -length || index >= length) {
+          view.refuse(fault_kind::index, function, index, length, axis);
+        } else {
+          view.advance((index < 0 ? index + length : index) * stride);
+        }
+        ++axis;
+        break;
+      }
+      case kind::range: {
+        if (picks[p].range.step == 0) {
+          view.refuse(fault_kind::step, function, 0, 0, axis);
+          view.add_axis(0, 0);
+        } else {
+          const index_sequence chosen = select_indices(picks[p].range, extent);
+          if (chosen.count != 0) view.advance(chosen.start * stride);
+          view.add_axis(chosen.count, chosen.step * stride);
+        }
+        ++axis;
+        break;
+      }
+      case kind::all:
+        view.add_axis(extent, stride);
+        ++axis;
+        break;
+      case kind::rest:
+        for (int each = 0; each < left; ++each, ++axis)
+          view.add_axis(from.extents[axis], from.strides[axis]);
+        break;
+      case kind::added: view.add_axis(1, 0); break;
+    }
+  }
+}
+
+}  // namespace gpu::inline v0::detail

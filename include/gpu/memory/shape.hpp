@@ -1,0 +1,60 @@
+#pragma once
+/// \file
+/// `shape<Rank>`: the extents of an array.
+
+#include <gpu/core/detail/traits.hpp>
+
+#include <cstddef>
+
+namespace gpu::inline v0 {
+
+/// The number of elements of an array along each axis: `gpu::shape{3, 4}`. Rank 0 is the shape of
+/// one element.
+template <int Rank> class shape {
+  static_assert(Rank >= 0, "the rank of a shape is the number of its axes, 0 or more");
+
+ public:
+  static constexpr int rank = Rank;
+
+  /// Makes a shape of extents 0; of rank 0, the shape of one element.
+  constexpr shape() noexcept = default;
+  template <class... Extents>
+    requires(sizeof...(Extents) == Rank && Rank > 0 && (detail::is_integral<Extents> && ...))
+  constexpr shape(Extents... extents) noexcept : extents_{static_cast<std::size_t>(extents)...} {}
+  template <class Extent>
+    requires(Rank > 0 && detail::is_integral<Extent>)
+  constexpr shape(const Extent (&extents)[std::size_t{Rank}]) noexcept {
+    for (int axis = 0; axis < Rank; ++axis)
+      extents_[axis] = static_cast<std::size_t>(extents[axis]);
+  }
+
+  constexpr std::size_t operator[](int axis) const noexcept { return extents_[axis]; }
+  constexpr std::size_t& operator[](int axis) noexcept { return extents_[axis]; }
+  constexpr const std::size_t* begin() const noexcept { return extents_; }
+  constexpr const std::size_t* end() const noexcept { return extents_ + Rank; }
+
+  /// Returns the number of elements: the product of the extents. Saturates at the largest `size_t`.
+  constexpr std::size_t size() const noexcept {
+    std::size_t product = 1;
+    bool overflows = false;
+    for (int axis = 0; axis < Rank; ++axis) {
+      if (extents_[axis] == 0) return 0;
+      overflows = __builtin_mul_overflow(product, extents_[axis], &product) || overflows;
+    }
+    return overflows ? static_cast<std::size_t>(-1) : product;
+  }
+
+  friend constexpr bool operator==(const shape& a, const shape& b) noexcept {
+    for (int axis = 0; axis < Rank; ++axis) {
+      if (a[axis] != b[axis]) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::size_t extents_[Rank == 0 ? 1 : std::size_t{Rank}] = {};  // C++ has no arrays of length 0
+};
+
+template <class... Extents> shape(Extents...) -> shape<int{sizeof...(Extents)}>;
+
+}  // namespace gpu::inline v0

@@ -1,0 +1,55 @@
+#pragma once
+/// \file
+/// `slice`: a range of indices with a step, as in Python.
+
+#include <cstddef>
+
+namespace gpu::inline v0 {
+
+/// The end of a slice that goes as far as there are elements.
+inline constexpr std::ptrdiff_t to_end = static_cast<std::ptrdiff_t>(~std::size_t{0} >> 1);
+
+/// The indices from `first` on, `step` apart, before `last` is reached: Python's `first:last:step`.
+/// Negative indices count from the end. Indices out of range are left out, so a slice may be empty.
+/// With a negative step, `slice(to_end, before_start, -1)` is everything in reverse order.
+struct slice {
+  std::ptrdiff_t first = 0;
+  std::ptrdiff_t last = to_end;
+  std::ptrdiff_t step = 1;
+
+  constexpr slice() noexcept = default;
+  constexpr slice(std::ptrdiff_t from, std::ptrdiff_t to, std::ptrdiff_t by = 1) noexcept
+      : first{from}, last{to}, step{by} {}
+};
+
+/// The end of a slice with a negative step that includes the first element.
+inline constexpr std::ptrdiff_t before_start = -to_end;
+
+namespace detail {
+
+/// The indices `start`, `start + step`, ..., of which there are `count`.
+struct index_sequence {
+  std::ptrdiff_t start = 0;
+  std::ptrdiff_t step = 1;
+  std::size_t count = 0;
+};
+
+/// Returns the indices below `size` that a slice selects. Its step is not 0.
+constexpr index_sequence select_indices(const slice& s, std::size_t size) noexcept {
+  const auto length = static_cast<std::ptrdiff_t>(size);
+  const std::ptrdiff_t lowest = s.step > 0 ? 0 : -1, highest = s.step > 0 ? length : length - 1;
+  const auto clamp = [&](std::ptrdiff_t index) {
+    if (index < 0 && index != before_start) index += length;
+    return index < lowest ? lowest : index > highest ? highest : index;
+  };
+  const std::ptrdiff_t first = clamp(s.first), last = clamp(s.last);
+  const std::ptrdiff_t distance = s.step > 0 ? last - first : first - last;
+  const std::size_t stride =
+      s.step > 0 ? static_cast<std::size_t>(s.step) : ~static_cast<std::size_t>(s.step) + 1;
+  index_sequence found{first, s.step, 0};
+  if (distance > 0) found.count = (static_cast<std::size_t>(distance) - 1) / stride + 1;
+  return found;
+}
+
+}  // namespace detail
+}  // namespace gpu::inline v0

@@ -1,0 +1,328 @@
+#pragma once
+/// \file
+/// The text of `<gpu/device/distributions.hpp>`: distributions of random numbers in device code.
+
+namespace gpu::inline v0::detail {
+
+inline constexpr char random_header_name[] = "gpu/random.hpp";
+inline constexpr char random_header[] = R"gpu(#ifndef GPU_RANDOM_HPP
+#define GPU_RANDOM_HPP
+// Random numbers in device code: engines and distributions.
+#include <gpu/device/distributions.hpp>
+#include <gpu/device/mrg32k3a.hpp>
+#include <gpu/device/philox.hpp>
+#include <gpu/device/sobol.hpp>
+#include <gpu/device/xorwow.hpp>
+#endif
+)gpu";
+
+inline constexpr char distributions_header_name[] = "gpu/device/distributions.hpp";
+inline constexpr char distributions_header[] = R"gpu(#ifndef GPU_DEVICE_DISTRIBUTIONS_HPP
+#define GPU_DEVICE_DISTRIBUTIONS_HPP
+
+namespace gpu {
+namespace random {
+
+// What an engine gives. Those with numbers of another kind have functions of their own.
+
+template <class Engine> __device__ inline unsigned bits32(Engine& engine) { return engine.next(); }
+template <class Engine> __device__ inline unsigned long long bits53(Engine& engine) {
+  const unsigned low = engine.next();
+  return low ^ (unsigned long long)engine.next() << 21;
+}
+template <class Engine> __device__ inline unsigned long long bits64(Engine& engine) {
+  const unsigned low = engine.next();
+  return low | (unsigned long long)engine.next() << 32;
+}
+/// All bits of an integer.
+template <class T, class Engine> __device__ inline T whole(Engine& engine) {
+  if constexpr (sizeof(T) == 8) return T(bits64(engine));
+  else return T(bits32(engine));
+}
+/// In (0, 1], as `curand_uniform` and `curand_uniform_double` have them.
+template <class Engine> __device__ inline float unit32(Engine& engine) {
+  return bits32(engine) * 2.3283064365386963e-10f + 1.1641532182693481e-10f;
+}
+template <class Engine> __device__ inline double unit53(Engine& engine) {
+  return bits53(engine) * 1.1102230246251565e-16 + 5.5511151231257827e-17;
+}
+
+template <class T> struct of;
+template <> struct of<float> {
+  using pair = float2;
+  template <class Engine> __device__ static float unit(Engine& engine) { return unit32(engine); }
+  /// In [0, 1), in steps of 2^-24.
+  template <class Engine> __device__ static float fraction(Engine& engine) {
+    return (bits32(engine) >> 8) * 5.9604644775390625e-8f;
+  }
+  template <class Engine> __device__ static unsigned bits(Engine& engine) { return bits32(engine); }
+
+  /// Returns -2 ln((x + 1/2) / 2^32). Near 1, where the float nearest to that number would tell
+  /// little of its distance from 1, of which the logarithm depends, by a polynomial in the
+  /// distance. benchmarks/random/random_numbers.cu measures it beside cuRAND.
+  __device__ static float minus_two_log(unsigned x) {
+    const float step = 2.3283064365386963e-10f, half = 1.1641532182693481e-10f;
+    const float near_0 = __log2f(x * step + half) * -1.3862943611f;
+    const float t = ~x * step + half;
+    float p = fmaf(t, 1.08386375f, -1.00214912f);
+    p = fmaf(t, p, 0.713592085f);
+    p = fmaf(t, p, 0.0170115323f);
+    p = fmaf(t, p, 0.220590268f);
+    p = fmaf(t, p, 0.248636687f);
+    p = fmaf(t, p, 0.333367275f);
+    p = fmaf(t, p, 0.499999863f);
+    const float near_1 = fmaf(2.f * t * t, p, 2.f * t);
+    return x >= 0x80000000u ? near_1 : near_0;
+  }
+  __device__ static float radius(unsigned x) {
+    const float square = minus_two_log(x);
+    return square * rsqrtf(square);
+  }
+  /// Sine and cosine of x / 2^32 turns, within half a turn of 0, where the approximations are best.
+  __device__ static float sine(unsigned x) { return __sinf(int(x) * 1.4629180792671596e-9f); }
+  __device__ static float cosine(unsigned x) { return __cosf(int(x) * 1.4629180792671596e-9f); }
+  __device__ static float exp_of(float x) { return expf(x); }
+  __device__ static float next_to(float x, float y) { return nextafterf(x, y); }
+};
+template <> struct of<double> {
+  using pair = double2;
+  template <class Engine> __device__ static double unit(Engine& engine) { return unit53(engine); }
+  /// In [0, 1), in steps of 2^-53.
+  template <class Engine> __device__ static double fraction(Engine& engine) {
+    return bits53(engine) * 1.1102230246251565e-16;
+  }
+  template <class Engine> __device__ static unsigned long long bits(Engine& engine) {
+    return bits53(engine);
+  }
+  /// Returns -2 ln((x + 1/2) / 2^53).
+  __device__ static double minus_two_log(unsigned long long x) {
+    const double step = 1.1102230246251565e-16, half = 5.5511151231257827e-17;
+    if (x < 0x10000000000000) return -2 * log(x * step + half);
+    return -2 * log1p(-((0x1fffffffffffff - x) * step + half));
+  }
+  __device__ static double radius(unsigned long long x) { return sqrt(minus_two_log(x)); }
+  __device__ static double sine(unsigned long long x) { return sinpi(x * 2.220446049250313e-16); }
+  __device__ static double cosine(unsigned long long x) { return cospi(x * 2.220446049250313e-16); }
+  __device__ static double exp_of(double x) { return exp(x); }
+  __device__ static double next_to(double x, double y) { return nextafter(x, y); }
+};
+
+/// One of the two normal numbers that `normal_pair` has: where both are needed, the compiler finds
+/// the part that both share.
+template <class T, class Engine> __device__ inline T normal_of_pair(Engine engine, bool second) {
+  const auto x = of<T>::bits(engine), y = of<T>::bits(engine);
+  return of<T>::radius(x) * (second ? of<T>::cosine(y) : of<T>::sine(y));
+}
+
+/// Uniform from `low` to `high`, of which one is excluded: the number beside it is the limit.
+template <class T, class Engine>
+__device__ inline T uniform_above(Engine& engine, T low, T high, T least) {
+  const T result = low + (high - low) * of<T>::unit(engine);
+  return result < least ? least : result;
+}
+template <class T, class Engine>
+__device__ inline T uniform_below(Engine& engine, T low, T high, T most) {
+  const T result = low + (high - low) * of<T>::fraction(engine);
+  return result > most ? most : result;
+}
+
+/// Returns one coordinate of a point on the sphere in `axes` dimensions, to which as many normal
+/// numbers are scaled, an even number of which is drawn.
+template <class T, class Engine>
+__device__ inline T on_sphere(Engine engine, unsigned long long axis, unsigned long long axes) {
+  T sum = 0, own = 0;
+  for (unsigned long long k = 0; k < axes; k += 2) {
+    const auto x = of<T>::bits(engine), y = of<T>::bits(engine);
+    const T radius = of<T>::radius(x), first = radius * of<T>::sine(y);
+    const T second = k + 1 < axes ? radius * of<T>::cosine(y) : 0;
+    sum += first * first + second * second;
+    own = k == axis ? first : k + 1 == axis ? second : own;
+  }
+  return sum > 0 ? own / sqrt(sum) : T(axis == 0);
+}
+
+/// Returns a choice among `count`, all equally likely, by Lemire's method: the high half of a product
+/// chooses, and few of the low halves are rejected.
+template <class Source>
+__device__ inline unsigned bounded32(Source& source, unsigned first, unsigned count) {
+  unsigned long long product = (unsigned long long)first * count;
+  if (unsigned(product) < count) {
+    const unsigned least = (0u - count) % count;
+    while (unsigned(product) < least) product = (unsigned long long)source.next() * count;
+  }
+  return unsigned(product >> 32);
+}
+template <class Source>
+__device__ inline unsigned long long bounded64(Source& source, unsigned long long first,
+                                               unsigned long long count) {
+  unsigned long long word = first;
+  if (word * count < count) {
+    const unsigned long long least = (0ull - count) % count;
+    while (word * count < least) word = bits64(source);
+  }
+  return __umul64hi(word, count);
+}
+
+/// Returns `first + k` for the choice k of `count`; a count of 0 stands for 2^64. The first bits
+/// are from `words`, others, which are seldom needed, from `more`.
+template <class Words, class More>
+__device__ inline unsigned long long integer_from(Words& words, More& more,
+                                                  unsigned long long first,
+                                                  unsigned long long count) {
+  if (count == 0) return first + bits64(words);
+  if (count > 0xffffffffu) return first + bounded64(more, bits64(words), count);
+  return first + bounded32(more, bits32(words), unsigned(count));
+}
+
+/// The smallest k whose sum of probabilities is greater than u times the last one.
+__device__ inline long long search_sums(const double* sums, long long count, double u) {
+  const double wanted = u * sums[count - 1];
+  long long low = 0, high = count - 1;
+  while (low < high) {
+    const long long middle = (low + high) / 2;
+    if (sums[middle] < wanted) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
+}  // namespace random
+
+/// Uniform in (low, high], as `curand_uniform` if these are 0 and 1.
+template <class T, class Engine>
+__device__ inline T uniform(Engine& engine, T low = 0, T high = 1) {
+  return random::uniform_above(engine, low, high, random::of<T>::next_to(low, high));
+}
+/// Uniform in [low, high).
+template <class T, class Engine>
+__device__ inline T uniform_from(Engine& engine, T low = 0, T high = 1) {
+  return random::uniform_below(engine, low, high, random::of<T>::next_to(high, low));
+}
+/// An integer from `low` to `high`, both of which occur. All are equally likely.
+template <class Engine>
+__device__ inline long long uniform_integer(Engine& engine, long long low, long long high) {
+  return (long long)random::integer_from(engine, engine, (unsigned long long)low,
+                                         (unsigned long long)high - (unsigned long long)low + 1);
+}
+
+/// Two independent normal numbers of mean 0 and standard deviation 1, by Box and Muller's transform.
+template <class T, class Engine>
+__device__ inline typename random::of<T>::pair normal_pair(Engine& engine) {
+  const auto x = random::of<T>::bits(engine), y = random::of<T>::bits(engine);
+  const T radius = random::of<T>::radius(x);
+  return {radius * random::of<T>::sine(y), radius * random::of<T>::cosine(y)};
+}
+/// One of them.
+template <class T, class Engine> __device__ inline T normal(Engine& engine) {
+  return normal_pair<T>(engine).x;
+}
+template <class T, class Engine> __device__ inline T normal(Engine& engine, T mean, T deviation) {
+  return mean + deviation * normal<T>(engine);
+}
+template <class T, class Engine>
+__device__ inline T log_normal(Engine& engine, T mean, T deviation) {
+  return random::of<T>::exp_of(normal<T>(engine, mean, deviation));
+}
+template <class T, class Engine> __device__ inline T exponential(Engine& engine, T scale = 1) {
+  return scale * (T(0.5) * random::of<T>::minus_two_log(random::of<T>::bits(engine)));
+}
+/// True with the probability p, in steps of 2^-32.
+template <class Engine> __device__ inline bool bernoulli(Engine& engine, double p) {
+  return random::of<float>::bits(engine) * 2.3283064365386963e-10 < p;
+}
+/// The index of a weight. `sums[k]` is the sum of the weights up to number k.
+template <class Engine>
+__device__ inline long long discrete(Engine& engine, const double* sums, long long count) {
+  return random::search_sums(sums, count, random::of<double>::unit(engine));
+}
+
+/// A gamma distributed number, by Marsaglia and Tsang's method.
+template <class T, class Engine>
+__device__ inline T gamma(Engine& engine, double shape, double scale = 1) {
+  const double d = (shape < 1 ? shape + 1 : shape) - 1. / 3, c = 1 / sqrt(9 * d);
+  double v;
+  for (;;) {
+    const double x = normal<T>(engine);
+    v = 1 + c * x;
+    if (v <= 0) continue;
+    v = v * v * v;
+    const double u = random::unit53(engine);
+    if (u < 1 - 0.0331 * x * x * x * x) break;
+    if (log(u) < 0.5 * x * x + d * (1 - v + log(v))) break;
+  }
+  if (shape < 1) v *= pow(random::unit53(engine), 1 / shape);
+  return T(scale * d * v);
+}
+/// A beta distributed number: by Johnk's method if both are at most 1, else of two gammas.
+template <class T, class Engine> __device__ inline T beta(Engine& engine, double a, double b) {
+  if (a > 1 || b > 1) {
+    double parts[2];
+#pragma unroll 1  // twice as much code would take twice as long to compile
+    for (int k = 0; k < 2; ++k) parts[k] = gamma<double>(engine, k == 0 ? a : b);
+    return T(parts[0] / (parts[0] + parts[1]));
+  }
+  for (;;) {
+    const double u = log(random::unit53(engine)) / a, v = log(random::unit53(engine)) / b;
+    const double larger = u > v ? u : v;
+    const double sum = larger + log(exp(u - larger) + exp(v - larger));
+    if (sum <= 0) return T(exp(u - sum));
+  }
+}
+
+/// A Poisson distributed number, exact for each mean: by products of uniform numbers below 10, else
+/// by Hormann's transformed rejection.
+template <class Engine> __device__ inline double poisson(Engine& engine, double mean) {
+  if (!(mean > 0)) return mean == 0 ? 0 : mean - mean;
+  if (mean < 10) {
+    const double least = exp(-mean);
+    double product = 1;
+    for (int k = 0;; ++k) {
+      product *= random::bits32(engine) * 2.3283064365386963e-10 + 1.1641532182693481e-10;
+      if (product <= least) return k;
+    }
+  }
+  const double log_mean = log(mean);
+  const double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b;
+  const double alpha = 1.1239 + 1.1328 / (b - 3.4), surely = 0.9277 - 3.6224 / (b - 2);
+  for (;;) {
+    const double u = random::unit53(engine) - 0.5, v = random::unit53(engine);
+    const double s = 0.5 - fabs(u), k = floor((2 * a / s + b) * u + mean + 0.43);
+    if (s >= 0.07 && v <= surely) return k;
+    if (!(k >= 0) || (s < 0.013 && v > s)) continue;
+    if (log(v * alpha / (a / (s * s) + b)) <= k * log_mean - mean - lgamma(k + 1)) return k;
+  }
+}
+
+/// The number of successes in `trials`, each with the probability p. Exact: by waiting times if few
+/// are expected, else by Hormann's transformed rejection.
+template <class Engine> __device__ inline double binomial(Engine& engine, double trials, double p) {
+  const double n = trials, q = p > 0.5 ? 1 - p : p;
+  if (!(q > 0)) return p == 0 ? 0 : q == 0 ? n : q - q;
+  double k = 0;
+  if (n * q < 10) {
+    const double log_failure = log1p(-q);
+    double place = floor(log(random::unit53(engine)) / log_failure) + 1;
+    for (; place <= n; ++k) place += floor(log(random::unit53(engine)) / log_failure) + 1;
+    return p > 0.5 ? n - k : k;
+  }
+  const double deviation = sqrt(n * q * (1 - q)), log_odds = log(q / (1 - q));
+  const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * q;
+  const double alpha = (2.83 + 5.1 / b) * deviation, surely = 0.92 - 4.2 / b;
+  const double mode = floor((n + 1) * q), peak = lgamma(mode + 1) + lgamma(n - mode + 1);
+  for (;;) {
+    const double u = random::unit53(engine) - 0.5, v = random::unit53(engine);
+    const double s = 0.5 - fabs(u);
+    k = floor((2 * a / s + b) * u + n * q + 0.5);
+    if (s >= 0.07 && v <= surely) break;
+    if (k < 0 || k > n) continue;
+    if (log(v * alpha / (a / (s * s) + b)) <=
+        peak - lgamma(k + 1) - lgamma(n - k + 1) + (k - mode) * log_odds)
+      break;
+  }
+  return p > 0.5 ? n - k : k;
+}
+
+}  // namespace gpu
+#endif
+)gpu";
+
+}  // namespace gpu::inline v0::detail

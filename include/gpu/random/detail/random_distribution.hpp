@@ -1,0 +1,178 @@
+#pragma once
+/// \file
+/// `random_distribution`: which distribution numbers have, its parameters, and their checks.
+
+#include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/result.hpp>
+
+#include <cstdint>
+
+namespace gpu::inline v0::detail {
+
+enum class random_kind : unsigned char {
+  bits,
+  uniform,
+  uniform_from,
+  integers,
+  normal,
+  log_normal,
+  exponential,
+  bernoulli,
+  discrete,
+  on_sphere,
+  poisson,
+  binomial,
+  gamma,
+  beta,
+};
+
+/// A distribution with its parameters; what they mean depends on the kind.
+struct random_distribution {
+  random_kind kind;
+  double a = 0, b = 0, c = 0;
+  std::uint64_t first = 0;   ///< the least of `integers`
+  std::uint64_t count = 0;   ///< how many `integers`, 0 for 2^64; weights; axes of points
+  copy_end sums = {};        ///< of weights
+  bool has_means = false;    ///< `poisson` has a mean for each element
+  bool empty_range = false;  ///< of `integers`: `b` is less than `a`
+  element_type mean_type = {};
+  loop_operand means = {};
+};
+
+/// Describes a kind, in C++ and in device code.
+struct random_recipe {
+  const char* function;  ///< for messages
+  const char* kernel;
+  bool draws_until_accepted;  ///< takes a sequence of its own for each element
+  bool in_pairs;              ///< two elements are made of twice as many words
+  /// The value in device code. `words` is the engine, `own` one for methods that draw until
+  /// accepted, `z` a normal number, `real` is float or double.
+  const char* value;
+};
+
+inline constexpr random_recipe random_recipes[] = {
+    {"gpu::random_bits", "gpu_random_bits", false, false, ""},
+    {"gpu::uniform", "gpu_uniform", false, false,
+     "gpu::random::uniform_above<real>(words, (real)a, (real)b, (real)c)"},
+    {"gpu::uniform_from", "gpu_uniform_from", false, false,
+     "gpu::random::uniform_below<real>(words, (real)a, (real)b, (real)c)"},
+    {"gpu::uniform_integers", "gpu_uniform_integers", false, false,
+     "gpu::random::integer_from(words, own, least, count)"},
+    {"gpu::normal", "gpu_normal", false, true, "(real)a + (real)b * z"},
+    {"gpu::log_normal", "gpu_log_normal", false, true,
+     "gpu::random::of<real>::exp_of((real)a + (real)b * z)"},
+    {"gpu::exponential", "gpu_exponential", false, false, "gpu::exponential<real>(words, (real)a)"},
+    {"gpu::bernoulli", "gpu_bernoulli", false, false, "gpu::bernoulli(words, a)"},
+    {"gpu::discrete", "gpu_discrete", false, false, "gpu::discrete(words, sums, count)"},
+    {"gpu::on_sphere", "gpu_on_sphere", false, false,
+     "gpu::random::on_sphere<real>(words, at % count, count)"},
+    {"gpu::poisson", "gpu_poisson", true, false, "gpu::poisson(own, a)"},
+    {"gpu::binomial", "gpu_binomial", true, false, "gpu::binomial(own, a, b)"},
+    {"gpu::gamma", "gpu_gamma", true, false, "gpu::gamma<real>(own, a, b)"},
+    {"gpu::beta", "gpu_beta", true, false, "gpu::beta<real>(own, a, b)"},
+};
+constexpr const random_recipe& recipe_of(random_kind kind) noexcept {
+  return random_recipes[static_cast<int>(kind)];
+}
+
+/// The type of the elements that are made, in device code and by its range.
+struct random_element {
+  element_type type;
+  bool is_integer;
+  double least, most;  ///< of integers
+
+  bool is_double() const noexcept { return !is_integer && type.bytes == 8; }
+  bool is_short() const noexcept { return !is_integer && type.bytes == 2; }
+};
+
+/// Returns an `errc::invalid_argument` with a sentence that is formatted as by `printf`.
+template <class... Numbers>
+unexpected<cuda_error> refuse_random(const random_distribution& d, source_location where,
+                                     const char* format, Numbers... numbers) noexcept {
+  char sentence[256];
+  __builtin_snprintf(sentence, sizeof sentence, format, numbers...);
+  return fail(refusal(errc::invalid_argument, recipe_of(d.kind).function, text(sentence), where));
+}
+
+/// Fails if values of this distribution may not fit in the elements.
+inline result<> require_fit(const random_distribution& d, const random_element& element,
+                            double least, double most, source_location where) noexcept {
+  if (!element.is_integer || (least >= element.least && most <= element.most)) return {};
+  return refuse_random(d, where,
+                       "values from %.17g to %.17g occur, but the elements hold those from %.17g "
+                       "to %.17g. Use elements of more bits.",
+                       least, most, element.least, element.most);
+}
+
+/// Fails if a distribution does not exist for its parameters.
+inline result<> check_distribution(const random_distribution& d, const random_element& element,
+                                   source_location where) noexcept {
+  switch (d.kind) {
+    case random_kind::bits: return {};
+    case random_kind::uniform:
+    case random_kind::uniform_from:
+      if (d.a < d.b && is_finite(d.b - d.a)) return {};
+      return refuse_random(d, where,
+                           "low is %g and high is %g, but low must be less than high, and both "
+                           "must be finite.",
+                           d.a, d.b);
+    case random_kind::integers:
+      if (d.empty_range) {
+        return refuse_random(d, where,
+                             "low is %.17g and high is %.17g, but low must not be greater than "
+                             "high. Exchange them.",
+                             d.a, d.b);
+      }
+      return require_fit(d, element, d.a, d.b, where);
+    case random_kind::normal:
+    case random_kind::log_normal:
+      if (is_finite(d.a) && d.b >= 0 && is_finite(d.b)) return {};
+      return refuse_random(d, where,
+                           "the mean is %g and the standard deviation %g, but both must be finite, "
+                           "and the standard deviation at least 0.",
+                           d.a, d.b);
+    case random_kind::exponential:
+      if (d.a > 0 && is_finite(d.a)) return {};
+      return refuse_random(d, where, "the scale is %g, but must be greater than 0 and finite.",
+                           d.a);
+    case random_kind::bernoulli:
+      if (d.a >= 0 && d.a <= 1) return {};
+      return refuse_random(d, where, "the probability is %g, but must be from 0 to 1.", d.a);
+    case random_kind::discrete:
+      return require_fit(d, element, 0, static_cast<double>(d.count) - 1, where);
+    case random_kind::on_sphere: return {};
+    case random_kind::poisson: {
+      if (d.has_means) return {};
+      if (!(d.a >= 0 && d.a <= 1e15))
+        return refuse_random(d, where, "the mean is %g, but must be from 0 to 1e15.", d.a);
+      // Beyond this a number occurs less often than once in 10^30.
+      return require_fit(d, element, 0, d.a + 12 * __builtin_sqrt(d.a) + 30, where);
+    }
+    case random_kind::binomial:
+      if (!(d.a >= 0 && d.a <= 1e15) || __builtin_floor(d.a) != d.a || !(d.b >= 0 && d.b <= 1)) {
+        return refuse_random(d, where,
+                             "%g trials with the probability %g: there can be from 0 to 1e15 "
+                             "trials, with a probability from 0 to 1.",
+                             d.a, d.b);
+      }
+      return require_fit(d, element, 0, d.a, where);
+    case random_kind::gamma:
+      if (d.a > 0 && d.b > 0 && is_finite(d.a) && is_finite(d.b)) return {};
+      return refuse_random(d, where,
+                           "the shape is %g and the scale %g, but both must be greater than 0 and "
+                           "finite.",
+                           d.a, d.b);
+    case random_kind::beta:
+      if (d.a > 0 && d.b > 0 && is_finite(d.a) && is_finite(d.b)) return {};
+      return refuse_random(d, where,
+                           "the parameters are %g and %g, but both must be greater than 0 and "
+                           "finite.",
+                           d.a, d.b);
+  }
+  return {};
+}
+
+}  // namespace gpu::inline v0::detail

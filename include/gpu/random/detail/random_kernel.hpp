@@ -1,0 +1,134 @@
+#pragma once
+/// \file
+/// Finds and launches the kernels that make random numbers.
+
+#include <gpu/array/detail/shared_kernel.hpp>
+#include <gpu/random/detail/random_text.hpp>
+
+namespace gpu::inline v0::detail {
+
+struct random_family;
+struct advance_family;
+
+/// Adds to a position in memory, behind the kernel that has used the numbers.
+inline result<> advance_position(const random_request& request, const stream_ref& stream,
+                                 source_location where) {
+  loop_operand place;
+  place.memory = request.source.place;
+  place.extents[0] = 1;
+  place.strides[0] = 1;
+  // Those of an order of their own begin at a multiple of their range.
+  unsigned long long blocks = (request.used - 1) / 4 + 1;
+  unsigned long long unit = request.in_order_of_doubles() ? numbers_of_both_orders / 4 : 1;
+  const loop_argument list[] = {{&place, nullptr}, {nullptr, &blocks}, {nullptr, &unit}};
+  return run_shared<advance_family, unsigned long long*, unsigned long long, unsigned long long>(
+      {request.recipe().function, "gpu_advance_engine", "place, blocks, unit"}, stream, where,
+      [] { return text("place[i] = (place[i] + unit - 1) / unit * unit + blocks"); }, list);
+}
+
+/// Returns the state of the kernels for a request.
+inline result<loop_state*> find_random(const random_request& request, bool aligned,
+                                       source_location where) {
+  const random_recipe& recipe = request.recipe();
+  char key[128];
+  __builtin_snprintf(key, sizeof key, "%s %.*s %d %d %d %.*s", recipe.kernel,
+                     static_cast<int>(request.element.type.name.size()),
+                     request.element.type.name.data(), static_cast<int>(request.source.kind),
+                     aligned ? 1 : 0, static_cast<int>(request.words()),
+                     static_cast<int>(request.distribution.mean_type.name.size()),
+                     request.distribution.mean_type.name.data());
+  return find_shared<random_family, loop_state>(
+      recipe.function, {key}, where, [&](loop_state& made) -> result<> {
+        snippet& code = made.code;
+        using number = unsigned long long;
+        code.function = recipe.function;
+        code.parameters = {describe_parameter<float*>(),
+                           describe_parameter<number>(),
+                           describe_parameter<number>(),
+                           describe_parameter<number>(),
+                           describe_parameter<number>(),
+                           describe_parameter<double>(),
+                           describe_parameter<double>(),
+                           describe_parameter<double>(),
+                           describe_parameter<number>(),
+                           describe_parameter<number>(),
+                           describe_parameter<raw<const double*>>(),
+                           describe_parameter<raw<const number*>>(),
+                           describe_parameter<raw<const number*>>()};
+        code.parameters[0].type = request.element.type;
+        const char* names =
+            "out, seed, sequence, first, rows, a, b, c, least, count, sums, place, shifts";
+        if (request.distribution.has_means) {
+          code.parameters.push_back(describe_parameter<const float*>());
+          code.parameters[code.parameters.size() - 1].type = request.distribution.mean_type;
+          names =
+              "out, seed, sequence, first, rows, a, b, c, least, count, sums, place, shifts, means";
+        }
+        const random_writer writer(request, aligned);
+        GPU_TRY(describe_snippet(code, names, required(writer.body()),
+                                 {.name = recipe.kernel, .preamble = required(writer.preamble())},
+                                 where));
+        made.uses = find_uses(code);
+        made.write = &write_elementwise;
+        return {};
+      });
+}
+
+/// Returns the number beside the end of a range that is excluded.
+inline double excluded_limit(const random_request& request) noexcept {
+  double from = request.distribution.a, to = request.distribution.b;
+  if (request.distribution.kind == random_kind::uniform_from) swap_values(from, to);
+  if (request.element.is_double()) return __builtin_nextafter(from, to);
+  return double{__builtin_nextafterf(static_cast<float>(from), static_cast<float>(to))};
+}
+
+/// Makes the numbers of a request in the elements of `out`.
+inline result<> run_random(const random_request& request, const stream_ref& stream,
+                           const loop_operand& out, source_location where) {
+  GPU_TRY(check_distribution(request.distribution, request.element, where));
+  GPU_TRY(check_source(request, where));
+  const random_distribution& d = request.distribution;
+  std::uint64_t first = request.source.position.offset, rows = 0;
+  const bool in_memory = request.source.kind == engine_kind::philox_in_memory;
+  const bool aligned = request.source.counts() && (in_memory || first % 4 == 0);
+  if (aligned) first /= 4;
+  loop_state& state = *GPU_TRY(find_random(request, aligned, where));
+  std::uint64_t seed = request.source.position.seed, sequence = request.source.position.sequence;
+  sequence *= request.source.counts() ? 65536 : interleaved_sequences;
+  double a = d.a, b = d.b, c = excluded_limit(request);
+  std::uint64_t least = d.first, count = d.count;
+  CUdeviceptr sums = d.sums.device_address(), place = request.source.place.device_address();
+  CUdeviceptr shifts = request.source.shifts.device_address();
+  const loop_argument list[] = {{&out, nullptr},
+                                {nullptr, &seed},
+                                {nullptr, &sequence},
+                                {nullptr, &first},
+                                {nullptr, &rows},
+                                {nullptr, &a},
+                                {nullptr, &b},
+                                {nullptr, &c},
+                                {nullptr, &least},
+                                {nullptr, &count},
+                                {nullptr, &sums, &d.sums},
+                                {nullptr, &place, &request.source.place},
+                                {nullptr, &shifts, &request.source.shifts},
+                                {&d.means, nullptr}};
+  if (request.source.is_quasi_random()) rows = request.source.shifts.count;
+  if (request.source.counts() || request.source.is_quasi_random() || request.count == 0) {
+    GPU_TRY(run_elementwise({state, stream, where, list}, nullptr));
+    if (!in_memory || request.count == 0) return {};
+    return advance_position(request, stream, where);
+  }
+  // Enough threads for the largest devices, but each with enough rows to pay for its skipping.
+  const std::uint64_t units = request.units();
+  rows = units / (interleaved_sequences * 64) + 1;
+  if (rows < 32) rows = 32;
+  const std::uint64_t part = rows * interleaved_sequences, parts = (units - 1) / part + 1;
+  const std::uint64_t rest = units - (parts - 1) * part;
+  const slice threads(0, static_cast<std::ptrdiff_t>(
+                             (parts - 1) * interleaved_sequences +
+                             (rest < interleaved_sequences ? rest : interleaved_sequences)));
+  return run_elementwise({state, stream, where, list}, &threads);
+}
+
+}  // namespace gpu::inline v0::detail

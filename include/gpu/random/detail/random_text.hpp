@@ -1,0 +1,137 @@
+#pragma once
+/// \file
+/// `random_writer`: writes the snippet of a kernel that makes random numbers.
+
+#include <gpu/random/detail/random_request.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// Writes the text of a kernel.
+class random_writer {
+ public:
+  random_writer(const random_request& request, bool aligned) noexcept
+      : request_{request}, aligned_{aligned} {}
+
+  text preamble() const {
+    text_builder out;
+    out << "#include <gpu/device/distributions.hpp>\n#include <gpu/device/philox.hpp>\n";
+    if (!request_.source.counts()) {
+      out << "#include <gpu/device/"
+          << (request_.source.is_quasi_random() ? "sobol" : request_.source.name) << ".hpp>\n";
+    }
+    out << "using real = " << (makes_doubles() ? "double" : "float") << ";\n";
+    return out.finish();
+  }
+
+  text body() const {
+    text_builder out;
+    if (request_.source.counts()) {
+      write_counted(out);
+    } else if (request_.source.is_quasi_random()) {
+      write_quasi_random(out);
+    } else {
+      write_interleaved(out);
+    }
+    return out.finish();
+  }
+
+ private:
+  bool makes_doubles() const noexcept { return request_.element.is_double(); }
+
+  /// The element with the index i is a function of i.
+  void write_counted(text_builder& out) const {
+    const bool doubles = request_.in_order_of_doubles();
+    const char* const type = doubles    ? "gpu::random::philox_numbers<true, true>"
+                             : aligned_ ? "gpu::random::philox_numbers<true, false>"
+                                        : "gpu::random::philox_numbers<false, false>";
+    const bool in_memory = request_.source.kind == engine_kind::philox_in_memory;
+    out << "const " << type << " numbers{seed, sequence, "
+        << (!in_memory ? "first"
+            : doubles  ? "(*place + 131071) / 131072 * 131072"
+                       : "*place")
+        << "};\nconst unsigned long long at = gpu::random::narrowed<gpu_index>(i);\n";
+    const unsigned words = request_.words();
+    const bool draws = request_.recipe().draws_until_accepted;
+    if (!draws) {
+      const bool point = request_.distribution.kind == random_kind::on_sphere;
+      out << "gpu::random::" << (point ? "following" : "element") << "_words<" << type
+          << "> words(numbers, ";
+      if (request_.recipe().in_pairs) {
+        out << "at / 2 * " << 2 * words;
+      } else if (point) {
+        out << "at / count * (count + count % 2) * " << words;
+      } else {
+        out << "at * " << words;
+      }
+      out << ");\n";
+    }
+    if (draws || request_.distribution.kind == random_kind::integers)
+      out << "gpu::random::element_sequence own(numbers, at);\n";
+    if (request_.recipe().in_pairs)
+      out << "const real z = gpu::random::normal_of_pair<real>(words, at % 2 != 0);\n";
+    write_element(out, "i");
+  }
+
+  /// The element with the index i is a coordinate of a point.
+  void write_quasi_random(text_builder& out) const {
+    const char* const word = request_.source.word_type();
+    const int bits = request_.source.kind == engine_kind::sobol32 ? 32 : 64;
+    out << "const unsigned long long points = n / rows, dimension = i / points;\n"
+        << "gpu::sobol<" << word << "> words((const " << word << "*)place + dimension * " << bits
+        << ", ((const " << word << "*)shifts)[dimension], (" << word << ")(first + i % points));\n"
+        << "auto& own = words;\n";
+    if (request_.recipe().in_pairs) out << "const real z = gpu::normal<real>(words);\n";
+    write_element(out, "i");
+  }
+
+  /// A thread takes every 4,096th element of a part, all of them from one sequence.
+  void write_interleaved(text_builder& out) const {
+    const bool pairs = request_.recipe().in_pairs;
+    out << "const unsigned long long lane = i % 4096, part = i / 4096;\n"
+        << "gpu::" << request_.source.name
+        << " words(seed, sequence + (first + lane) % 4096, (first + lane) / 4096 + part * rows * "
+        << request_.words_of_unit() << ");\n"
+        << "const unsigned long long units = " << (pairs ? "(n + 1) / 2" : "n")
+        << ";\nunsigned long long unit = part * rows * 4096 + lane;\n"
+        << "for (unsigned long long row = 0; row < rows && unit < units; ++row, unit += 4096) {\n";
+    if (request_.seeds_sequences()) out << "gpu::philox own(gpu::random::bits64(words));\n";
+    if (pairs) {
+      out << "const auto both = gpu::normal_pair<real>(words);\n"
+             "for (int k = 0; k < 2 && 2 * unit + k < n; ++k) {\n"
+             "const real z = k == 0 ? both.x : both.y;\n";
+      write_element(out, "2 * unit + k");
+      out << ";\n}\n";
+    } else {
+      write_element(out, "unit");
+    }
+    out << ";\n}";
+  }
+
+  void write_element(text_builder& out, const char* index) const {
+    const random_element& element = request_.element;
+    out << "out[" << index << "] = (" << element.type.name << ')';
+    if (element.is_short()) out << "(float)";
+    out << '(';
+    const random_kind kind = request_.distribution.kind;
+    if (kind == random_kind::bits) {
+      out << "gpu::random::whole<" << element.type.name << ">(words)";
+    } else if (element.is_short() &&
+               (kind == random_kind::uniform || kind == random_kind::uniform_from)) {
+      // As many bits as a 16-bit number has, so that it is not rounded to an end that is excluded.
+      const int digits = element.type.name == string_ref("gpu::half") ? 11 : 8;
+      out << "(real)a + (real)(b - a) * ((float)((gpu::random::whole<unsigned>(words) >> "
+          << 32 - digits << ')' << (kind == random_kind::uniform ? " + 1" : "") << ") / "
+          << (1 << digits) << ')';
+    } else if (request_.distribution.has_means) {
+      out << "gpu::poisson(own, (double)means[" << index << "])";
+    } else {
+      out << request_.recipe().value;
+    }
+    out << ')';
+  }
+
+  const random_request& request_;
+  bool aligned_;
+};
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,78 @@
+#pragma once
+/// \file
+/// `discrete_weights` and `discrete`: indices that are chosen with given weights.
+
+#include <gpu/random/random_numbers.hpp>
+
+namespace gpu::inline v0 {
+
+/// Weights of the numbers from 0 to `size() - 1`, in device memory. Move-only; must live until the
+/// numbers are computed.
+class discrete_weights {
+ public:
+  /// Makes it of a host range of numbers, which need not add up to 1.
+  /// **Ordering**: waits for the stream. **Errors**: `errc::invalid_argument` for no weights, a
+  /// weight that is negative or not finite, and weights that are all 0; `errc::out_of_host_memory`;
+  /// those of `device_buffer::create`. **Capture**: not allowed.
+  template <host_range Weights>
+  static result<discrete_weights> create(const stream_ref& stream, const Weights& weights,
+                                         source_location where = source_location::current()) {
+    return detail::catch_bad_alloc(
+        "gpu::discrete_weights::create", where, [&]() -> result<discrete_weights> {
+          sequence<double> sums;
+          double sum = 0;
+          const std::size_t count = detail::size_of(weights);
+          for (std::size_t k = 0; k < count; ++k) {
+            const auto weight = static_cast<double>(detail::data_of(weights)[k]);
+            if (!(weight >= 0 && detail::is_finite(sum + weight))) return refuse(k, weight, where);
+            sums.push_back(sum += weight);
+          }
+          if (!(sum > 0)) {
+            return detail::fail(detail::refusal(
+                errc::invalid_argument, "gpu::discrete_weights::create",
+                text(count == 0
+                         ? "there are no weights. Pass one at least."
+                         : "all weights are 0, so there is nothing to choose. Pass one that is "
+                           "greater than 0."),
+                where));
+          }
+          return discrete_weights(GPU_TRY(array<double>::from(stream, sums, where)));
+        });
+  }
+
+  std::size_t size() const noexcept { return sums_.size(); }
+
+ private:
+  template <class T, detail::random_engine Engine, int Rank>
+  friend auto discrete(Engine& engine, const shape<Rank>& extents,
+                       const discrete_weights& weights) noexcept;
+
+  explicit discrete_weights(array<double>&& sums) noexcept : sums_{detail::move(sums)} {}
+
+  static unexpected<cuda_error> refuse(std::size_t k, double weight,
+                                       source_location where) noexcept {
+    char sentence[160];
+    __builtin_snprintf(sentence, sizeof sentence,
+                       "weight %zu is %g, but weights must be at least 0 and have a finite sum.", k,
+                       weight);
+    return detail::fail(detail::refusal(errc::invalid_argument, "gpu::discrete_weights::create",
+                                        text(sentence), where, k));
+  }
+
+  array<double> sums_;  ///< of all weights up to each one
+};
+
+/// Integers from 0 on, each with its weight.
+template <class T, detail::random_engine Engine, int Rank>
+auto discrete(Engine& engine, const shape<Rank>& extents,
+              const discrete_weights& weights) noexcept {
+  detail::random_distribution d{.kind = detail::random_kind::discrete};
+  d.count = weights.size();
+  d.sums = detail::copy_end_of(weights.sums_);
+  return detail::random_access::make<T>(engine, extents, d);
+}
+template <class T, detail::random_engine Engine, int Rank>
+void discrete(Engine& engine, const shape<Rank>& extents,
+              const discrete_weights&& weights) = delete;  // the numbers are computed later
+
+}  // namespace gpu::inline v0

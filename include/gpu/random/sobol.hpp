@@ -1,0 +1,146 @@
+#pragma once
+/// \file
+/// `sobol32` and `sobol64`: Sobol's sequences of low discrepancy, plain and scrambled.
+
+#include <gpu/array/creation.hpp>
+#include <gpu/random/detail/sobol_numbers.hpp>
+#include <gpu/random/random_numbers.hpp>
+
+namespace gpu::inline v0 {
+
+/// Options of `sobol32::create` and `sobol64::create`.
+struct sobol_options {
+  std::uint64_t offset = 0;  ///< points to skip
+  bool scrambled = false;    ///< by a random matrix for each dimension, and a random shift
+  std::uint64_t seed = 0;    ///< of the scrambling
+};
+
+/// Sobol's sequence in several dimensions: points that fill the unit cube more evenly than random
+/// ones, so that means over them converge faster. Numbers of it are asked for in the shape of
+/// dimensions by points: a fill takes as many points as its elements are times the dimensions, and
+/// first all coordinates in dimension 0, then all in dimension 1, as cuRAND has them. `gpu::
+/// transpose` of the result has a point in each row. Owns its direction vectors in device memory,
+/// which must live as long as work that uses them. Move-only.
+template <class Word> class sobol_engine {
+ public:
+  static constexpr unsigned bits = 8 * sizeof(Word);
+  static constexpr const char* name = bits == 32 ? "sobol32" : "sobol64";
+  static constexpr std::size_t most_dimensions = detail::sobol_dimensions;
+
+  /// Makes the sequence with the direction numbers of Joe and Kuo, in up to `most_dimensions`.
+  /// Scrambled points keep their evenness: the bits of each coordinate are multiplied by a random
+  /// lower triangular matrix, and a random number is added to them, both made by Philox.
+  /// **Ordering**: waits for the stream. **Errors**: `errc::invalid_argument` for no dimensions, or
+  /// more than there are; `errc::out_of_host_memory`; those of `device_buffer::create`.
+  /// **Capture**: not allowed.
+  static result<sobol_engine> create(const stream_ref& stream, std::size_t dimensions,
+                                     const sobol_options& options = {},
+                                     source_location where = source_location::current()) {
+    if (dimensions == 0 || dimensions > most_dimensions) {
+      detail::text_builder out;
+      out << dimensions
+          << " dimensions were asked for, but the table has direction numbers for 1 to "
+          << most_dimensions << ". Pass direction vectors of your own to from_vectors for more.";
+      return detail::fail(detail::refusal(errc::invalid_argument, "gpu::sobol::create",
+                                          out.finish(), where, dimensions, most_dimensions));
+    }
+    return detail::catch_bad_alloc("gpu::sobol::create", where, [&]() -> result<sobol_engine> {
+      sequence<Word> vectors, shifts;
+      vectors.reserve(dimensions * bits);
+      detail::add_direction_vectors(vectors, dimensions);
+      shifts.assign(dimensions, 0);
+      if (options.scrambled) scramble(vectors, shifts, options.seed);
+      return upload(stream, vectors.data(), shifts.data(), dimensions, options.offset, where);
+    });
+  }
+
+  /// Makes a sequence with direction vectors of the caller, `bits` for each dimension, and a shift
+  /// for each: host ranges, such as those that curandGetDirectionVectors32 and
+  /// curandGetScrambleConstants32 return.
+  /// **Errors**: `errc::size_mismatch`; those of `device_buffer::create`.
+  template <host_range Vectors, host_range Shifts>
+  static result<sobol_engine> from_vectors(const stream_ref& stream, const Vectors& vectors,
+                                           const Shifts& shifts, std::uint64_t offset = 0,
+                                           source_location where = source_location::current()) {
+    static_assert(
+        sizeof(*detail::data_of(vectors)) == sizeof(Word) &&
+            sizeof(*detail::data_of(shifts)) == sizeof(Word),
+        "gpu::sobol::from_vectors: vectors and shifts have the bits of the engine's numbers");
+    const std::size_t count = detail::size_of(vectors), dimensions = detail::size_of(shifts);
+    if (dimensions == 0 || count != dimensions * bits) {
+      detail::text_builder out;
+      out << "there are " << count << " direction vectors and " << dimensions
+          << " shifts. Pass a shift for each dimension, 0 for a plain sequence, and " << bits
+          << " vectors.";
+      return detail::fail(detail::refusal(errc::size_mismatch, "gpu::sobol::from_vectors",
+                                          out.finish(), where, count, dimensions * bits));
+    }
+    return upload(stream, detail::data_of(vectors), detail::data_of(shifts), dimensions, offset,
+                  where);
+  }
+
+  std::size_t dimensions() const noexcept { return shifts_.size(); }
+  /// Returns how many points are used.
+  std::uint64_t offset() const noexcept { return position_.offset; }
+  /// Skips `count` points. **Cost**: an addition.
+  void skip(std::uint64_t count) noexcept { position_.reserve(count); }
+
+ private:
+  friend detail::engine_access;
+  friend detail::random_access;
+
+  sobol_engine(array<Word, 2>&& vectors, array<Word>&& shifts, std::uint64_t offset) noexcept
+      : vectors_{detail::move(vectors)}, shifts_{detail::move(shifts)}, position_{0, 0, offset} {}
+
+  static result<sobol_engine> upload(const stream_ref& stream, const void* vectors,
+                                     const void* shifts, std::size_t dimensions,
+                                     std::uint64_t offset, source_location where) {
+    auto on_device =
+        GPU_TRY((gpu::empty<Word>(stream, gpu::shape<2>{dimensions, std::size_t{bits}}, where)));
+    auto shifts_on_device = GPU_TRY((gpu::empty<Word>(stream, gpu::shape<1>{dimensions}, where)));
+    GPU_TRY(detail::upload(stream, vectors, detail::copy_end_of(on_device), sizeof(Word), where));
+    GPU_TRY(
+        detail::upload(stream, shifts, detail::copy_end_of(shifts_on_device), sizeof(Word), where));
+    return sobol_engine(detail::move(on_device), detail::move(shifts_on_device), offset);
+  }
+
+  /// Multiplies each vector, as a column of bits from the highest on, by a lower triangular matrix
+  /// with ones on its diagonal.
+  static void scramble(sequence<Word>& vectors, sequence<Word>& shifts, std::uint64_t seed) {
+    for (std::size_t dimension = 0; dimension < shifts.size(); ++dimension) {
+      std::uint64_t place = 0;
+      const auto random = [&] {
+        return static_cast<Word>(detail::philox_words(seed, dimension, place++));
+      };
+      Word columns[bits];  // column k has ones at bit k and random bits below
+      for (unsigned bit = 0; bit < bits; ++bit) {
+        const Word diagonal = Word{1} << (bits - 1 - bit);
+        columns[bit] = diagonal | (random() & (diagonal - 1));
+      }
+      for (unsigned k = 0; k < bits; ++k) {
+        Word& vector = vectors[dimension * bits + k];
+        Word product = 0;
+        for (unsigned bit = 0; bit < bits; ++bit) {
+          if ((vector >> (bits - 1 - bit) & 1u) != 0) product ^= columns[bit];
+        }
+        vector = product;
+      }
+      shifts[dimension] = random();
+    }
+  }
+
+  array<Word, 2> vectors_;  ///< of each dimension, one for each bit
+  array<Word> shifts_;
+  detail::engine_position position_;
+};
+
+using sobol32 = sobol_engine<std::uint32_t>;
+using sobol64 = sobol_engine<std::uint64_t>;
+
+namespace detail {
+
+template <class Word> inline constexpr bool is_engine<sobol_engine<Word>> = true;
+template <class Word> inline constexpr bool is_quasi_random<sobol_engine<Word>> = true;
+
+}  // namespace detail
+}  // namespace gpu::inline v0

@@ -1,0 +1,65 @@
+// What expressions of arrays do not let through, beside what they do.
+
+#include <gpu/array.hpp>
+
+#include <complex>
+
+#ifndef GPU_REJECTED
+#  define GPU_REJECTED 0
+#endif
+
+gpu::result<gpu::array<float>> make_array();
+
+inline gpu::result<> misuse(gpu::stream_ref stream, gpu::array<float>& x, gpu::array<int>& n,
+                            gpu::array<std::complex<float>>& z, gpu::array<bool>& b) {
+#if GPU_REJECTED == 1
+  // expect 1: it is neither true nor false
+  if (x == x) return {};
+#elif GPU_REJECTED == 2
+  // expect 2: give the array a name first
+  GPU_TRY(gpu::assign(stream, x, GPU_TRY(make_array()) + 1));
+#elif GPU_REJECTED == 3
+  // expect 3: use gpu::true_divide
+  GPU_TRY(gpu::evaluate(stream, n / 2));
+#elif GPU_REJECTED == 4
+  // expect 4: use gpu::remainder
+  GPU_TRY(gpu::evaluate(stream, n % 2));
+#elif GPU_REJECTED == 5
+  // expect 5: this operation has no meaning for bool
+  GPU_TRY(gpu::evaluate(stream, b - b));
+#elif GPU_REJECTED == 6
+  // expect 6: have no bits
+  GPU_TRY(gpu::evaluate(stream, x & 1));
+#elif GPU_REJECTED == 7
+  // expect 7: does not take complex numbers
+  GPU_TRY(gpu::evaluate(stream, z < z));
+#elif GPU_REJECTED == 8
+  // expect 8: use std::sin and the like
+  static_cast<void>(gpu::sin(1.0));
+#elif GPU_REJECTED == 9
+  // expect 9: complex numbers are not converted to others
+  GPU_TRY(gpu::assign(stream, x, z + 1));
+#elif GPU_REJECTED == 10
+  // expect 10: more axes than
+  GPU_TRY(gpu::assign(stream, x, gpu::expand_dims(x, 0) + 1));
+#elif GPU_REJECTED == 11
+  // expect 11: the elements of `out` are const
+  GPU_TRY(gpu::assign(stream, gpu::array_view<const float>(x), x + 1));
+#elif GPU_REJECTED == 12
+  // expect 12: convert integers with gpu::cast
+  GPU_TRY(gpu::evaluate(stream, gpu::fma(n, n, n)));
+#else
+  GPU_TRY(gpu::evaluate(stream, x == x));
+  const auto made = GPU_TRY(make_array());
+  GPU_TRY(gpu::assign(stream, x, made + 1));
+  GPU_TRY(gpu::evaluate(stream, gpu::true_divide(n, 2)));
+  GPU_TRY(gpu::evaluate(stream, gpu::remainder(n, 2)));
+  GPU_TRY(gpu::evaluate(stream, b ^ b));
+  GPU_TRY(gpu::evaluate(stream, n & 1));
+  GPU_TRY(gpu::evaluate(stream, gpu::sin(x) < 0.5));
+  GPU_TRY(gpu::assign(stream, x, gpu::real(z + 1)));
+  GPU_TRY(gpu::assign(stream, gpu::expand_dims(x, 0), x + 1));
+  GPU_TRY(gpu::evaluate(stream, gpu::fma(x, n, 2)));
+#endif
+  return {};
+}
