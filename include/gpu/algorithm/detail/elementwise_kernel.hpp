@@ -46,8 +46,8 @@ inline void write_elementwise(const loop_state& state, const loop_form& form,
 
 /// Gives each thread as many elements as fill the full width: in one group, or in several that are
 /// loaded one element at a time, so that neighboring threads load neighboring elements.
-inline loop_form spread_groups(loop_form form) noexcept {
-  form.groups = form.width / form.aligned;
+inline loop_form spread_groups(loop_form form, unsigned groups = 1) noexcept {
+  form.groups = groups * form.width / form.aligned;
   form.width = form.aligned;
   if (!form.by_element) {
     form.groups = 4;
@@ -94,7 +94,7 @@ inline result<> run_elementwise(const loop_call& call, const slice* range) {
     form.width = form.aligned = form.groups = 1;
   } else {
     choose_patch(call, form, axes);
-    if (form.patch_axis == 0) form = spread_groups(form);
+    if (form.patch_axis == 0) form = spread_groups(form, call.state.groups);
   }
   const untyped_kernel* const kernel =
       GPU_TRY(find_kernel(call.state, call.stream.device(), form, call.where));

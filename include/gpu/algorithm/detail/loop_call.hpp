@@ -27,6 +27,9 @@ struct loop_state {
   /// True if the snippet compiles with elements loaded before it. The first kernel that is made may
   /// clear it.
   bool by_element = true;
+  /// Groups of the full width in a thread. More than one share what a thread prepares; that pays if
+  /// the snippet loads nothing and is short.
+  unsigned groups = 1;
   /// Writes the program of a form.
   void (*write)(const loop_state&, const loop_form&, generated_program&) = nullptr;
   kernel_store kernels;

@@ -205,7 +205,19 @@ inline void run_tile(Index n, Load load, Run run, Store store) {
 #pragma unroll
     for (int g = 0; g < Groups; ++g) store(groups[g], first + (g * threads + thread) * Width);
   } else {
-    for (Index at = first + thread; at < n; at += threads) {
+    Index start = first;
+    if constexpr (Groups > 1 && Width > 1) {
+#pragma unroll 1
+      for (; n - start >= threads * Width; start += threads * Width) {
+        const Index own = start + thread * Width;
+        Group<Width> group;
+        load(group, own);
+#pragma unroll
+        for (int k = 0; k < Width; ++k) run(group, k, own | k);
+        store(group, own);
+      }
+    }
+    for (Index at = start + thread; at < n; at += threads) {
       Group<1> group;
       load(group, at);
       run(group, 0, at);

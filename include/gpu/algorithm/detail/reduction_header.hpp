@@ -21,12 +21,14 @@ namespace loops {
 /// Combines Count values in pairs: (a + b) + (c + d).
 template <class Value, int Count, class Combine>
 inline Value combine_group(Value (&values)[Count], Combine combine) {
+  if constexpr (Count == 1) {
+    return values[0];
+  } else {
+    Value pairs[Count / 2];
 #pragma unroll
-  for (int half = Count / 2; half > 0; half /= 2) {
-#pragma unroll
-    for (int k = 0; k < half; ++k) values[k] = combine(values[2 * k], values[2 * k + 1]);
+    for (int k = 0; k < Count / 2; ++k) pairs[k] = combine(values[2 * k], values[2 * k + 1]);
+    return combine_group(pairs, combine);
   }
-  return values[0];
 }
 
 /// Returns the combination of one taker's elements from `first` to `last`, which are dealt to

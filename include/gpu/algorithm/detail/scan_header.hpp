@@ -66,30 +66,42 @@ inline void store_relaxed(unsigned long long* to, unsigned long long value) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(to), "l"(value) : "memory");
 }
 
-/// Values that blocks publish to each other. A word is 0 until its value is there.
+/// Values that blocks publish to each other. A word is 0 until its part of a value is there.
 template <class Item> struct board {
+  // Small items are in the words themselves, four bytes in each, so that there is no fence to wait
+  // for between an item and the word that says that it is there.
+  static constexpr bool in_words = sizeof(Item) <= 16;
+  static constexpr int words_of_item = in_words ? (sizeof(Item) + 3) / 4 : 1;
+
   unsigned long long* words;
-  Item* items;  // of more than 4 bytes; smaller ones are in the word itself
+  Item* items;  // those that are not in the words
 
   void publish(long long at, const Item& item) const {
-    if constexpr (sizeof(Item) <= 4) {
-      unsigned bits = 0;
-      memcpy(&bits, &item, sizeof(Item));
-      store_relaxed(words + at, 1ull << 32 | bits);
+    if constexpr (in_words) {
+      unsigned parts[words_of_item] = {};
+      memcpy(parts, &item, sizeof(Item));
+#pragma unroll
+      for (int w = 0; w < words_of_item; ++w)
+        store_relaxed(words + at * words_of_item + w, 1ull << 32 | parts[w]);
     } else {
       items[at] = item;
       __threadfence();
       store_relaxed(words + at, 1);
     }
   }
-  /// Returns a word, which is 0 until there is a value.
-  unsigned long long look(long long at) const { return load_relaxed(words + at); }
-  /// Returns the value that `word` says is there.
-  Item read(long long at, unsigned long long word) const {
-    if constexpr (sizeof(Item) <= 4) {
-      const unsigned bits = unsigned(word);
+  /// Returns an item, for which it waits.
+  Item wait_for(long long at) const {
+    unsigned parts[words_of_item];
+#pragma unroll
+    for (int w = 0; w < words_of_item; ++w) {
+      unsigned long long word;
+      do word = load_relaxed(words + at * words_of_item + w);
+      while (word == 0);
+      parts[w] = unsigned(word);
+    }
+    if constexpr (in_words) {
       Item item;
-      memcpy(&item, &bits, sizeof(Item));
+      memcpy(&item, parts, sizeof(Item));
       return item;
     } else {
       __threadfence();
@@ -100,43 +112,29 @@ template <class Item> struct board {
 
 constexpr int tiles_of_group = 128;
 
-/// Publishes a tile's total and returns what comes before the tile, in lane 0. For one warp.
+/// Publishes a tile's total and returns what comes before the tile, in lane 0. For one warp. Tile t
+/// is at t of the board, and the prefix of group g behind all tiles, at tiles + g.
 template <class Item, class Combine>
-inline prefix<Item> find_before_tile(const board<Item>& tiles, const board<Item>& groups, long long tile,
-                                const Item& total, Combine combine) {
+inline prefix<Item> find_before_tile(const board<Item>& published, long long tiles, long long tile,
+                                     const Item& total, Combine combine) {
   const int lane = threadIdx.x % 32;
   const long long group = tile / tiles_of_group;
   const int position = int(tile % tiles_of_group);
-  if (lane == 0) tiles.publish(tile, total);
-  // All words are looked at together, so that their way through the memory takes place once.
-  constexpr int of_lane = tiles_of_group / 32;
-  const long long start = group * tiles_of_group + lane * of_lane;
-  const int wanted = position - lane * of_lane;
-  unsigned long long words[of_lane] = {}, group_word = 0;
-  bool waits;
-  do {
-    waits = false;
-#pragma unroll
-    for (int k = 0; k < of_lane; ++k) {
-      if (k < wanted) words[k] = tiles.look(start + k);
-    }
-    if (group > 0) group_word = groups.look(group);
-#pragma unroll
-    for (int k = 0; k < of_lane; ++k) waits = waits || (k < wanted && words[k] == 0);
-  } while (waits);
+  if (lane == 0) published.publish(tile, total);
+  // 32 tiles at a time: the earlier ones are there already, and are combined while the last run.
   prefix<Item> sum(total, false);
+#pragma unroll 1
+  for (int first = 0; first < position; first += 32) {
+    prefix<Item> part(total, false);
+    if (first + lane < position)
+      part = prefix<Item>(published.wait_for(group * tiles_of_group + first + lane), true);
 #pragma unroll
-  for (int k = 0; k < of_lane; ++k) {
-    if (k < wanted) sum = join(sum, prefix<Item>(tiles.read(start + k, words[k]), true), combine);
+    for (int lanes = 1; lanes < 32; lanes *= 2) part = join(part, shuffle_down(part, lanes), combine);
+    sum = join(sum, part, combine);
   }
-#pragma unroll
-  for (int lanes = 1; lanes < 32; lanes *= 2) sum = join(sum, shuffle_down(sum, lanes), combine);
-  if (group > 0) {
-    while (group_word == 0) group_word = groups.look(group);
-    sum = join(prefix<Item>(groups.read(group, group_word), true), sum, combine);
-  }
+  if (group > 0) sum = join(prefix<Item>(published.wait_for(tiles + group), true), sum, combine);
   if (lane == 0 && position == tiles_of_group - 1)
-    groups.publish(group + 1, join(sum, total, combine));
+    published.publish(tiles + group + 1, join(sum, total, combine));
   return sum;
 }
 
@@ -241,14 +239,12 @@ inline void scan_sums(Item (&sums)[Groups], prefix<Item> (&before)[Groups],
     prefix<Item> found(total, false);
     if (tiles > 1) {
       const long long all_groups = (tiles + tiles_of_group - 1) / tiles_of_group + 1;
-      unsigned long long* const words = state;
       static_assert(alignof(Item) <= 16, "items of a scan are aligned to at most 16 bytes");
-      Item* const values = reinterpret_cast<Item*>(words + (tiles + all_groups + 1) / 2 * 2);
+      const board<Item> published{state,
+                                  reinterpret_cast<Item*>(state + (tiles + all_groups + 1) / 2 * 2)};
       // A tile waits for those before it only, whose blocks have started: a grid starts its blocks
       // in the order of their indices.
-      found = find_before_tile(board<Item>{words, values},
-                               board<Item>{words + tiles, values + tiles}, blockIdx.x, total,
-                               combine);
+      found = find_before_tile(published, tiles, blockIdx.x, total, combine);
     }
     if (lane == 0) before_tile = found;
   }

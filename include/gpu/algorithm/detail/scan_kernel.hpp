@@ -41,6 +41,12 @@ inline loop_form form_of_scan(const scan_state& state, loop_form form) noexcept 
   return form;
 }
 
+/// Returns how many blocks a multiprocessor should hold at once: while one waits for the tiles before
+/// it, another loads. Large items do not fit in the registers that are left then.
+inline unsigned blocks_of_scan(const scan_state& state) noexcept {
+  return state.value.bytes <= 8 && !state.is_segmented() ? 2 : 1;
+}
+
 /// Writes the type of the items, and how they are made, combined and used. With segments an item is
 /// a value and whether a segment has begun in it.
 inline void write_items(loop_writer& out, const scan_state& state) {
@@ -87,7 +93,7 @@ inline void write_scan(const loop_state& base, const loop_form& form, generated_
   out.write_signature(s.name,
                       "const gpu_value gpu_neutral, unsigned long long* const gpu_state, "
                       "const long long gpu_tiles, ",
-                      scan_threads);
+                      scan_threads, blocks_of_scan(state));
   out.add_users("before", s.before);
   write_items(out, state);
   out.write_moves(true);
@@ -109,12 +115,16 @@ inline void write_scan(const loop_state& base, const loop_form& form, generated_
   out.finish();
 }
 
-/// Returns the bytes that the blocks of a scan share: a word for each tile and each group of tiles,
-/// and their items. All have to be 0 at the beginning: words because they say which items are
+/// Returns the bytes that the blocks of a scan share for the items of the tiles and of the groups
+/// of tiles. An item of at most 16 bytes is in words of 8 that hold 4 each; of others there is one
+/// word and the item. All have to be 0 at the beginning: words because they say which items are
 /// published, items because padding between their members is read with them.
 inline std::size_t memory_of_scan(std::size_t tiles, std::size_t item_bytes) noexcept {
   const std::size_t published = tiles + (tiles - 1) / tiles_of_group + 2;
-  return 8 * ((published + 1) / 2 * 2) + published * item_bytes;
+  const std::size_t in_words = 8 * (((item_bytes < 16 ? item_bytes : 16) + 3) / 4);
+  const std::size_t bytes =
+      item_bytes <= 16 || 8 + item_bytes < in_words ? in_words : 8 + item_bytes;
+  return (published + 1) / 2 * 2 * bytes;
 }
 
 /// Scans all elements of the arguments.

@@ -39,12 +39,19 @@ template <class T, class Engine> __device__ inline T whole(Engine& engine) {
   if constexpr (sizeof(T) == 8) return T(bits64(engine));
   else return T(bits32(engine));
 }
+/// (x + 1/2) / 2^32, and (x + 1/2) / 2^53: in (0, 1]. The products are exact.
+__device__ inline float unit_of(unsigned x) {
+  return fmaf(x, 2.3283064365386963e-10f, 1.1641532182693481e-10f);
+}
+__device__ inline double unit_of(unsigned long long x) {
+  return fma(x, 1.1102230246251565e-16, 5.5511151231257827e-17);
+}
 /// In (0, 1], as `curand_uniform` and `curand_uniform_double` have them.
 template <class Engine> __device__ inline float unit32(Engine& engine) {
-  return bits32(engine) * 2.3283064365386963e-10f + 1.1641532182693481e-10f;
+  return unit_of(bits32(engine));
 }
 template <class Engine> __device__ inline double unit53(Engine& engine) {
-  return bits53(engine) * 1.1102230246251565e-16 + 5.5511151231257827e-17;
+  return unit_of(bits53(engine));
 }
 
 template <class T> struct of;
@@ -61,9 +68,8 @@ template <> struct of<float> {
   /// little of its distance from 1, of which the logarithm depends, by a polynomial in the
   /// distance. benchmarks/random/random_numbers.cu measures it beside cuRAND.
   __device__ static float minus_two_log(unsigned x) {
-    const float step = 2.3283064365386963e-10f, half = 1.1641532182693481e-10f;
-    const float near_0 = __log2f(x * step + half) * -1.3862943611f;
-    const float t = ~x * step + half;
+    const float near_0 = log2_of(unit_of(x)) * -1.3862943611f;
+    const float t = unit_of(~x);
     float p = fmaf(t, 1.08386375f, -1.00214912f);
     p = fmaf(t, p, 0.713592085f);
     p = fmaf(t, p, 0.0170115323f);
@@ -76,11 +82,23 @@ template <> struct of<float> {
   }
   __device__ static float radius(unsigned x) {
     const float square = minus_two_log(x);
-    return square * rsqrtf(square);
+    return square * inverse_root_of(square);
+  }
+  // __log2f and rsqrtf without their steps for subnormal numbers, which do not occur here.
+  __device__ static float log2_of(float x) {
+    float result;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+  }
+  __device__ static float inverse_root_of(float x) {
+    float result;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
   }
   /// Sine and cosine of x / 2^32 turns, within half a turn of 0, where the approximations are best.
   __device__ static float sine(unsigned x) { return __sinf(int(x) * 1.4629180792671596e-9f); }
   __device__ static float cosine(unsigned x) { return __cosf(int(x) * 1.4629180792671596e-9f); }
+  __device__ static float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
   __device__ static float exp_of(float x) { return expf(x); }
   __device__ static float next_to(float x, float y) { return nextafterf(x, y); }
 };
@@ -96,13 +114,13 @@ template <> struct of<double> {
   }
   /// Returns -2 ln((x + 1/2) / 2^53).
   __device__ static double minus_two_log(unsigned long long x) {
-    const double step = 1.1102230246251565e-16, half = 5.5511151231257827e-17;
-    if (x < 0x10000000000000) return -2 * log(x * step + half);
-    return -2 * log1p(-((0x1fffffffffffff - x) * step + half));
+    if (x < 0x10000000000000) return -2 * log(unit_of(x));
+    return -2 * log1p(-unit_of(0x1fffffffffffff - x));
   }
   __device__ static double radius(unsigned long long x) { return sqrt(minus_two_log(x)); }
   __device__ static double sine(unsigned long long x) { return sinpi(x * 2.220446049250313e-16); }
   __device__ static double cosine(unsigned long long x) { return cospi(x * 2.220446049250313e-16); }
+  __device__ static double multiply_add(double a, double b, double c) { return fma(a, b, c); }
   __device__ static double exp_of(double x) { return exp(x); }
   __device__ static double next_to(double x, double y) { return nextafter(x, y); }
 };
@@ -117,12 +135,12 @@ template <class T, class Engine> __device__ inline T normal_of_pair(Engine engin
 /// Uniform from `low` to `high`, of which one is excluded: the number beside it is the limit.
 template <class T, class Engine>
 __device__ inline T uniform_above(Engine& engine, T low, T high, T least) {
-  const T result = low + (high - low) * of<T>::unit(engine);
+  const T result = of<T>::multiply_add(high - low, of<T>::unit(engine), low);
   return result < least ? least : result;
 }
 template <class T, class Engine>
 __device__ inline T uniform_below(Engine& engine, T low, T high, T most) {
-  const T result = low + (high - low) * of<T>::fraction(engine);
+  const T result = of<T>::multiply_add(high - low, of<T>::fraction(engine), low);
   return result > most ? most : result;
 }
 
@@ -216,7 +234,7 @@ template <class T, class Engine> __device__ inline T normal(Engine& engine) {
   return normal_pair<T>(engine).x;
 }
 template <class T, class Engine> __device__ inline T normal(Engine& engine, T mean, T deviation) {
-  return mean + deviation * normal<T>(engine);
+  return random::of<T>::multiply_add(deviation, normal<T>(engine), mean);
 }
 template <class T, class Engine>
 __device__ inline T log_normal(Engine& engine, T mean, T deviation) {

@@ -21,10 +21,9 @@ __device__ inline uint4 philox_block(unsigned long long seed, unsigned long long
   unsigned key0 = unsigned(seed), key1 = unsigned(seed >> 32);
 #pragma unroll
   for (int round = 0; round < 10; ++round) {
-    // One multiplication of 32 by 32 bits each; __umulhi beside * would be two.
-    const unsigned long long p0 = 0xD2511F53ull * c.x, p1 = 0xCD9E8D57ull * c.z;
-    c = make_uint4(unsigned(p1 >> 32) ^ c.y ^ key0, unsigned(p1), unsigned(p0 >> 32) ^ c.w ^ key1,
-                   unsigned(p0));
+    // Both halves of a product are one instruction. Products of 64 bits would be two.
+    c = make_uint4(__umulhi(0xCD9E8D57u, c.z) ^ c.y ^ key0, 0xCD9E8D57u * c.z,
+                   __umulhi(0xD2511F53u, c.x) ^ c.w ^ key1, 0xD2511F53u * c.x);
     key0 += 0x9E3779B9u;
     key1 += 0xBB67AE85u;
   }

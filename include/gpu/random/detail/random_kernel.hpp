@@ -70,6 +70,10 @@ inline result<loop_state*> find_random(const random_request& request, bool align
                                  where));
         made.uses = find_uses(code);
         made.write = &write_elementwise;
+        // Four blocks of Philox, or four of Sobol's groups.
+        if (!request.takes_rows() && !recipe.draws_until_accepted &&
+            request.element.type.bytes == 4)
+          made.groups = 4;
         return {};
       });
 }
@@ -90,8 +94,10 @@ inline result<> run_random(const random_request& request, const stream_ref& stre
   const random_distribution& d = request.distribution;
   std::uint64_t first = request.source.position.offset, rows = 0;
   const bool in_memory = request.source.kind == engine_kind::philox_in_memory;
-  const bool aligned = request.source.counts() && (in_memory || first % 4 == 0);
-  if (aligned) first /= 4;
+  if (request.source.is_quasi_random() && request.source.shifts.count != 0)
+    rows = request.count / request.source.shifts.count;
+  const bool aligned = !request.takes_rows() && (in_memory || first % 4 == 0) && rows % 4 == 0;
+  if (aligned && request.source.counts()) first /= 4;
   loop_state& state = *GPU_TRY(find_random(request, aligned, where));
   std::uint64_t seed = request.source.position.seed, sequence = request.source.position.sequence;
   sequence *= request.source.counts() ? 65536 : interleaved_sequences;
@@ -113,8 +119,7 @@ inline result<> run_random(const random_request& request, const stream_ref& stre
                                 {nullptr, &place, &request.source.place},
                                 {nullptr, &shifts, &request.source.shifts},
                                 {&d.means, nullptr}};
-  if (request.source.is_quasi_random()) rows = request.source.shifts.count;
-  if (request.source.counts() || request.source.is_quasi_random() || request.count == 0) {
+  if (!request.takes_rows() || request.count == 0) {
     GPU_TRY(run_elementwise({state, stream, where, list}, nullptr));
     if (!in_memory || request.count == 0) return {};
     return advance_position(request, stream, where);

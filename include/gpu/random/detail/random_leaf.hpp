@@ -54,7 +54,7 @@ __device__ inline T exponential_leaf(const leaf_state& s, unsigned long long at)
 template <class T, bool Aligned>
 __device__ inline T normal_leaf(const leaf_state& s, unsigned long long at) {
   leaf_words<T, Aligned> own(s, at / 2 * 2);
-  return T(s.a) + T(s.b) * normal_of_pair<T>(own.words, at % 2 != 0);
+  return of<T>::multiply_add(T(s.b), normal_of_pair<T>(own.words, at % 2 != 0), T(s.a));
 }
 template <class T, bool Aligned>
 __device__ inline T log_normal_leaf(const leaf_state& s, unsigned long long at) {

@@ -82,6 +82,9 @@ struct random_request {
     if (recipe().draws_until_accepted) return 2;
     return words() * (recipe().in_pairs ? 2 : 1) + (seeds_sequences() ? 2 : 0);
   }
+  /// Whether a thread takes a row of elements, since the engine does not find each number by
+  /// itself.
+  bool takes_rows() const noexcept { return !source.counts() && !source.is_quasi_random(); }
   std::uint64_t units() const noexcept { return recipe().in_pairs ? (count - 1) / 2 + 1 : count; }
 
   /// Takes the numbers from an engine.

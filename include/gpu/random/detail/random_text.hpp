@@ -76,9 +76,22 @@ class random_writer {
   void write_quasi_random(text_builder& out) const {
     const char* const word = request_.source.word_type();
     const int bits = request_.source.kind == engine_kind::sobol32 ? 32 : 64;
-    out << "const unsigned long long points = n / rows, dimension = i / points;\n"
-        << "gpu::sobol<" << word << "> words((const " << word << "*)place + dimension * " << bits
-        << ", ((const " << word << "*)shifts)[dimension], (" << word << ")(first + i % points));\n"
+    // `rows` is the number of points. If that is a multiple of four, so is the number of the first
+    // of four elements.
+    out << "using word = " << word << ";\nusing index = gpu::random::unsigned_index<gpu_index>;\n";
+    if (aligned_) {
+      out << "const index four = index(i) / 4, points = index(rows) / 4, dimension = four / "
+             "points;\n"
+             "const word high = word(first) / 4 + (four - dimension * points);\n"
+             "const unsigned low = unsigned(i) % 4;\n";
+    } else {
+      out << "const index points = index(rows), dimension = index(i) / points;\n"
+             "const word number = word(first) + (index(i) - dimension * points);\n"
+             "const word high = number / 4;\nconst unsigned low = unsigned(number) % 4;\n";
+    }
+    out << "const word* const vectors = (const word*)place + dimension * " << bits
+        << ";\ngpu::sobol<word> words(vectors, ((const word*)shifts)[dimension] ^ "
+           "gpu::random::sobol_number(vectors, high, low));\n"
         << "auto& own = words;\n";
     if (request_.recipe().in_pairs) out << "const real z = gpu::normal<real>(words);\n";
     write_element(out, "i");

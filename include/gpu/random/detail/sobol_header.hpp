@@ -69,6 +69,30 @@ __device__ inline double unit53(sobol32& engine) {  // as cuRAND
 }
 
 namespace random {
+
+template <int Bytes> struct unsigned_of { using type = unsigned; };
+template <> struct unsigned_of<8> { using type = unsigned long long; };
+template <class Index> using unsigned_index = typename unsigned_of<sizeof(Index)>::type;
+
+/// Number 4 * high + low of a dimension that is not scrambled. The four numbers of one `high` share
+/// all but two of the direction vectors, which the compiler finds where `low` is a constant.
+template <class Word>
+__device__ inline Word sobol_number(const Word* vectors, Word high, unsigned low) {
+  constexpr int bits = sizeof(Word) * 8, step = 16 / sizeof(Word);
+  const Word code = high ^ high >> 1;
+  Word value = 0, loaded[step];
+#pragma unroll
+  for (int bit = 0; bit < bits; bit += step) {
+    *(uint4*)loaded = *(const uint4*)(vectors + bit);
+#pragma unroll
+    for (int k = 0; k < step; ++k) {
+      if (bit + k >= 2) value ^= (code >> (bit + k - 2) & 1) != 0 ? loaded[k] : 0;
+    }
+  }
+  if ((low ^ low >> 1) & 1) value ^= vectors[0];
+  return ((low >> 1 ^ unsigned(high)) & 1) != 0 ? value ^ vectors[1] : value;
+}
+
 // From the middle outwards, where floating-point numbers are dense.
 template <class T> __device__ T normal_at_bits(unsigned long long bits);
 template <> __device__ inline float normal_at_bits<float>(unsigned long long bits) {
@@ -88,7 +112,7 @@ template <class T, class Word> __device__ inline T normal(sobol<Word>& engine) {
 }
 template <class T, class Word>
 __device__ inline T normal(sobol<Word>& engine, T mean, T deviation) {
-  return mean + deviation * normal<T>(engine);
+  return random::of<T>::multiply_add(deviation, normal<T>(engine), mean);
 }
 template <class T, class Word>
 __device__ inline T log_normal(sobol<Word>& engine, T mean, T deviation) {
