@@ -160,10 +160,10 @@ TEMPLATE_TEST_CASE("many keys are sorted as NumPy sorts them", "[algorithm][sort
 
 TEST_CASE("keys are sorted around the sizes of tiles", "[algorithm][sort]") {
   fixture f;
-  const std::size_t small = gpu::detail::choose_sweep_tile(4, 0, 5000).size();
+  const std::size_t small = gpu::detail::choose_sweep_tile(4, 0, 5000, 49152).size();
   for (const std::size_t count : {2 * small, 2 * small + 1, 9 * small - 1})
     check_sort<unsigned>(f, count, sort_order::ascending);
-  const std::size_t large = gpu::detail::choose_sweep_tile(4, 0, 1 << 20).size();
+  const std::size_t large = gpu::detail::choose_sweep_tile(4, 0, 1 << 20, 49152).size();
   check_sort<unsigned>(f, (gpu::detail::least_large_sort / large + 1) * large,
                        sort_order::descending);
 }

@@ -146,9 +146,8 @@ inline bool is_last_block(unsigned* finished) {
 }
 
 /// Ranks the keys of a block. Each warp has consecutive keys, and key k of a thread is 32 k after
-/// the first. Keys past the valid ones count as the last digit, so they stay at the end. If all of
-/// the block's keys are valid, `Full` saves the comparisons.
-template <class Keys, int Threads, int Items, bool Full> struct ranking {
+/// the first. Keys past the valid ones count as the last digit, so they stay at the end.
+template <class Keys, int Threads, int Items> struct ranking {
   using bits = typename Keys::bits;
   static constexpr int warps = Threads / 32;
   static_assert(Threads >= digits && Threads % 32 == 0, "a thread for each digit");
@@ -162,15 +161,15 @@ template <class Keys, int Threads, int Items, bool Full> struct ranking {
   int rounds;      ///< keys of a thread, at most Items
 
   unsigned digit(const bits (&keys)[Items], int k) const {
-    return Full || first + 32 * k < valid ? Keys::digit(keys[k], flip, shift) : digits - 1;
+    return first + 32 * k < valid ? Keys::digit(keys[k], flip, shift) : digits - 1;
   }
 
   /// Counts the digits of each warp.
-  template <int Unrolled> void count(const bits (&keys)[Items]) const {
+  void count(const bits (&keys)[Items]) const {
     unsigned* const own = of_warps[threadIdx.x / 32];
     for (int d = int(threadIdx.x % 32); d < digits; d += 32) own[d] = 0;
     __syncwarp();
-#pragma unroll Unrolled
+#pragma unroll
     for (int k = 0; k < Items; ++k) {
       if (k < rounds) atomicAdd(&own[digit(keys, k)], 1u);
     }
@@ -202,11 +201,10 @@ template <class Keys, int Threads, int Items, bool Full> struct ranking {
   }
 
   /// Sets the position of each key among those of the block.
-  template <int Unrolled>
   void rank(const bits (&keys)[Items], unsigned (&position)[Items]) const {
     unsigned* const own = of_warps[threadIdx.x / 32];
     const unsigned lanes_before = (1u << threadIdx.x % 32) - 1;
-#pragma unroll Unrolled
+#pragma unroll
     for (int k = 0; k < Items; ++k) {
       if (k < rounds) {
         const unsigned d = digit(keys, k);
@@ -243,13 +241,13 @@ template <class Keys, class Value, int Threads, int Items> inline void sort_bloc
   }
 #pragma unroll 1
   for (int shift = 0; shift < Keys::width; shift += 8) {
-    const ranking<Keys, Threads, Items, false> ranks{of_warps, sums, bits(c.flip), shift, first, n, rounds};
-    ranks.template count<Items>(keys);
+    const ranking<Keys, Threads, Items> ranks{of_warps, sums, bits(c.flip), shift, first, n, rounds};
+    ranks.count(keys);
     const unsigned total = threadIdx.x < digits ? ranks.count_of_block() : 0;
     const unsigned padding = threadIdx.x == digits - 1 ? rounds * Threads - n : 0;
     if (__syncthreads_or(total - padding == n)) continue;  // all have the same digit
     ranks.start(total);
-    ranks.template rank<Items>(keys, position);
+    ranks.rank(keys, position);
 #pragma unroll
     for (int k = 0; k < Items; ++k) {
       if (k < rounds) {

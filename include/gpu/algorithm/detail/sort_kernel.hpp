@@ -110,7 +110,10 @@ inline result<> clear_bytes(const sort_request& request, CUdeviceptr first,
 /// Sorts with a sweep for each digit. If `wide`, numbers of 64 bits count keys.
 inline result<> sort_in_sweeps(const sort_request& request, bool wide) {
   const std::uint64_t n = request.count;
-  const sort_tile tile = choose_sweep_tile(request.key.bytes, request.value.bytes, n);
+  const int shared_bytes = GPU_TRY(attribute<device_attribute::max_shared_memory_per_block_optin>(
+      request.stream.device(), request.where));
+  const sort_tile tile = choose_sweep_tile(request.key.bytes, request.value.bytes, n,
+                                           static_cast<unsigned>(shared_bytes));
   const untyped_kernel* const kernels =
       GPU_TRY(find_sort_kernels(request, {request.key, request.value, tile, wide}));
   const std::uint64_t tiles = (n - 1) / tile.size() + 1;
@@ -164,8 +167,7 @@ inline result<> sort_in_sweeps(const sort_request& request, bool wide) {
   GPU_TRY(clear_bytes(request, base, cleared));
   const int multiprocessors = GPU_TRY(
       attribute<device_attribute::multiprocessor_count>(request.stream.device(), request.where));
-  const std::uint64_t most =
-      static_cast<unsigned>(multiprocessors) * count_blocks_per_multiprocessor;
+  const std::uint64_t most = static_cast<unsigned>(multiprocessors) * count_tile.blocks;
   const std::uint64_t of_count = (n - 1) / count_tile.size() + 1;
   void* count_pointers[] = {&arguments};
   GPU_TRY(launch_generated(

@@ -9,10 +9,12 @@
 
 namespace gpu::inline v0::detail {
 
-/// The threads of a block, and the keys of a thread.
+/// The threads of a block, the keys of a thread, and the blocks that a multiprocessor holds at once
+/// within the registers that it has.
 struct sort_tile {
   unsigned threads;
   unsigned items;
+  unsigned blocks;
   constexpr unsigned size() const noexcept { return threads * items; }
 };
 
@@ -20,22 +22,28 @@ struct sort_tile {
 
 /// With fewer keys than this, tiles are small, so that most multiprocessors get one.
 inline constexpr std::uint64_t least_large_sort = std::uint64_t{1} << 19;
-/// Blocks of a sweep that a multiprocessor holds at once, within the registers that it has.
-inline constexpr unsigned sweep_blocks_per_multiprocessor = 2;
+/// Returns the bytes of shared memory that a block of a sweep needs, in all: its part of the keys
+/// or values, and counts of the digits for each warp and for the block.
+constexpr unsigned sweep_shared_bytes(const sort_tile& tile, unsigned widest) noexcept {
+  return tile.size() * widest + tile.threads / 32 * (256 * 4 + 4) + 256 * 8 + 64;
+}
 
 /// The tile of a sweep: a thread holds its keys, their positions and then its values in registers.
-constexpr sort_tile choose_sweep_tile(unsigned key_bytes, unsigned value_bytes,
-                                      std::uint64_t count) noexcept {
+/// `shared_bytes` is how much shared memory a block may have.
+constexpr sort_tile choose_sweep_tile(unsigned key_bytes, unsigned value_bytes, std::uint64_t count,
+                                      unsigned shared_bytes) noexcept {
   const unsigned widest = key_bytes > value_bytes ? key_bytes : value_bytes;
-  if (count < least_large_sort) return {384, 6};
-  if (widest <= 4) return {384, 20};
-  if (widest == 8) return {384, value_bytes == 0 ? 16u : 12u};
-  return {384, 8};
+  if (count < least_large_sort) return {384, 6, 2};
+  if (widest > 8) return {384, 8, 2};
+  if (value_bytes == 0) return {512, widest <= 4 ? 18u : 10u, 2};
+  // The keys of a digit are written together, so large tiles write longer pieces.
+  const sort_tile large = widest <= 4 ? sort_tile{1024, 14, 1} : sort_tile{896, 10, 1};
+  if (sweep_shared_bytes(large, widest) <= shared_bytes) return large;
+  return {512, widest <= 4 ? 12u : 8u, 2};
 }
-inline constexpr sort_tile count_tile = {512, 8};
-inline constexpr unsigned count_blocks_per_multiprocessor = 4;
+inline constexpr sort_tile count_tile = {512, 8, 4};
 /// The tile that one block sorts in one launch.
-inline constexpr sort_tile block_tile = {512, 8};
+inline constexpr sort_tile block_tile = {512, 8, 1};
 
 /// Below this number of keys, numbers of 32 bits count them beside two bits of flags.
 inline constexpr std::uint64_t least_wide_sort = (std::uint64_t{1} << 30) - (1u << 16);
@@ -101,24 +109,21 @@ inline result<> write_sort(const sort_form& form, generated_program& program) {
   out << "using gpu_keys = gpu::sorting::key_format<" << unsigned_of(form.key.bytes) << ", "
       << form.key.exponent << ">;\nusing gpu_value = ";
   write_value_type(out, form.value);
-  const auto write_kernel = [&](const text& name, const sort_tile& tile, unsigned blocks,
-                                const char* parameters, const char* function, const char* types,
-                                const char* arguments) {
-    out << "extern \"C\" __global__ void __launch_bounds__(" << tile.threads << ", " << blocks
+  const auto write_kernel = [&](const text& name, const sort_tile& tile, const char* parameters,
+                                const char* function, const char* types, const char* arguments) {
+    out << "extern \"C\" __global__ void __launch_bounds__(" << tile.threads << ", " << tile.blocks
         << ") " << name << "(const __grid_constant__ gpu::sorting::call c" << parameters
         << ") {\n  gpu::sorting::" << function << "<gpu_keys" << types << ", " << tile.threads
         << ", " << tile.items << ">(c" << arguments << ");\n}\n";
   };
   if (form.in_block()) {
     program.kernel = sort_kernel_name(form, "block");
-    write_kernel(program.kernel, block_tile, 1, "", "sort_block", ", gpu_value", "");
+    write_kernel(program.kernel, block_tile, "", "sort_block", ", gpu_value", "");
   } else {
     program.kernel = sort_kernel_name(form, "count");
     program.more_kernels.push_back(sort_kernel_name(form, "digit"));
-    write_kernel(program.kernel, count_tile, count_blocks_per_multiprocessor, "", "count_digits",
-                 "", "");
-    write_kernel(*program.more_kernels.begin(), form.sweep, sweep_blocks_per_multiprocessor,
-                 ", const int pass", "sort_digit",
+    write_kernel(program.kernel, count_tile, "", "count_digits", "", "");
+    write_kernel(*program.more_kernels.begin(), form.sweep, ", const int pass", "sort_digit",
                  form.wide ? ", gpu_value, unsigned long long" : ", gpu_value, unsigned", ", pass");
   }
   program.source.part("gpu_sort.cu", required(out.finish()));

@@ -8,7 +8,7 @@
 namespace gpu::inline v0::detail {
 
 /// The blocks that look for the selected keys, and their most. Each has a share of the keys.
-inline constexpr sort_tile select_tile = {512, 8};
+inline constexpr sort_tile select_tile = {512, 8, 1};
 inline constexpr std::uint64_t most_select_blocks = 512;
 static_assert(most_select_blocks <= select_tile.threads);
 

@@ -115,32 +115,31 @@ template <class Size, int Threads> struct sweep_memory {
   Size place[digits];  ///< where the keys with a digit go, less their position in the tile
 };
 
-/// Sorts a tile by the digit of a pass. `moved` holds the tile's keys, and then its values. Only
-/// the last tile may not be full. There, loops are not unrolled: it is the same code in less space.
-template <class Keys, class Value, class Size, int Threads, int Items, bool Full>
+/// Sorts a tile by the digit of a pass. `moved` holds the tile's keys, and then its values. The last
+/// tile may have fewer than the others.
+template <class Keys, class Value, class Size, int Threads, int Items>
 inline void sort_tile(const call& c, int pass, int step, unsigned tile,
                       sweep_memory<Size, Threads>& memory, void* moved) {
   using bits = typename Keys::bits;
   using flags = published<Size>;
   constexpr unsigned size = Threads * Items;
-  constexpr int unrolled = Full ? Items : 1;
   const bool is_odd = step % 2 != 0, is_last = step + 1 == c.shared->steps;
   const Size begin = Size(tile) * size;
-  const unsigned valid = Full ? size : unsigned(Size(c.n) - begin);
+  const unsigned valid = Size(c.n) - begin < size ? unsigned(Size(c.n) - begin) : size;
   const unsigned first = threadIdx.x / 32 * 32 * Items + threadIdx.x % 32;
   const bits* const from =
       static_cast<const bits*>(step == 0 ? c.keys : is_odd ? c.keys_a : c.keys_b) + begin;
   bits keys[Items];
-#pragma unroll unrolled
+#pragma unroll
   for (int k = 0; k < Items; ++k) {
     keys[k] = 0;
-    if (Full || first + 32 * k < valid) keys[k] = from[first + 32 * k];
+    if (first + 32 * k < valid) keys[k] = from[first + 32 * k];
   }
 
   const bits flip = bits(c.flip);
-  const ranking<Keys, Threads, Items, Full> ranks{memory.of_warps, memory.sums, flip, 8 * pass,
+  const ranking<Keys, Threads, Items> ranks{memory.of_warps, memory.sums, flip, 8 * pass,
                                                   first,           valid,       Items};
-  ranks.template count<unrolled>(keys);
+  ranks.count(keys);
   Size* const counts = static_cast<Size*>(c.counts) + (is_odd ? c.tiles * digits : 0);
   const Size own = Size(tile) * digits + threadIdx.x;
   unsigned total = 0;
@@ -155,20 +154,20 @@ inline void sort_tile(const call& c, int pass, int step, unsigned tile,
   }
   const unsigned start = ranks.start(total);
   unsigned position[Items];
-  ranks.template rank<unrolled>(keys, position);
+  ranks.rank(keys, position);
   bits* const moved_keys = static_cast<bits*>(moved);
-#pragma unroll unrolled
+#pragma unroll
   for (int k = 0; k < Items; ++k) moved_keys[position[k]] = keys[k];
 
   Value values[Items];
   if constexpr (is_moved<Value>) {
     const Value* const values_from =
         static_cast<const Value*>(step == 0 ? c.values : is_odd ? c.values_a : c.values_b);
-#pragma unroll unrolled
+#pragma unroll
     for (int k = 0; k < Items; ++k) {
       if (values_from == nullptr) {
         set_position(values[k], begin + first + 32 * k);
-      } else if (Full || first + 32 * k < valid) {
+      } else if (first + 32 * k < valid) {
         values[k] = values_from[begin + first + 32 * k];
       }
     }
@@ -188,10 +187,10 @@ inline void sort_tile(const call& c, int pass, int step, unsigned tile,
   bits* const keys_to = static_cast<bits*>(is_odd ? c.keys_b : c.keys_a);
   const bool writes_keys = c.keep_keys || !is_last;
   unsigned char digit[Items];
-#pragma unroll unrolled
+#pragma unroll
   for (int k = 0; k < Items; ++k) {
     const unsigned i = threadIdx.x + k * Threads;
-    if (Full || i < valid) {
+    if (i < valid) {
       const bits key = moved_keys[i];
       digit[k] = (unsigned char)Keys::digit(key, flip, 8 * pass);
       if (writes_keys) keys_to[memory.place[digit[k]] + i] = key;
@@ -201,15 +200,15 @@ inline void sort_tile(const call& c, int pass, int step, unsigned tile,
     Value* const moved_values = static_cast<Value*>(moved);
     Value* const values_to = static_cast<Value*>(is_odd ? c.values_b : c.values_a);
     __syncthreads();
-#pragma unroll unrolled
+#pragma unroll
     for (int k = 0; k < Items; ++k) {
-      if (Full || first + 32 * k < valid) moved_values[position[k]] = values[k];
+      if (first + 32 * k < valid) moved_values[position[k]] = values[k];
     }
     __syncthreads();
-#pragma unroll unrolled
+#pragma unroll
     for (int k = 0; k < Items; ++k) {
       const unsigned i = threadIdx.x + k * Threads;
-      if (Full || i < valid) values_to[memory.place[digit[k]] + i] = moved_values[i];
+      if (i < valid) values_to[memory.place[digit[k]] + i] = moved_values[i];
     }
   }
 }
@@ -225,12 +224,7 @@ inline void sort_digit(const call& c, int pass) {
   if (threadIdx.x == 0) taken_tile = atomicAdd(&c.shared->next_tile[pass], 1u);
   __syncthreads();
   if (step < 0) return;
-  const unsigned tile = taken_tile;
-  if (c.n - (unsigned long long)tile * (Threads * Items) >= Threads * Items) {
-    sort_tile<Keys, Value, Size, Threads, Items, true>(c, pass, step, tile, memory, gpu_sort_moved);
-  } else {
-    sort_tile<Keys, Value, Size, Threads, Items, false>(c, pass, step, tile, memory, gpu_sort_moved);
-  }
+  sort_tile<Keys, Value, Size, Threads, Items>(c, pass, step, taken_tile, memory, gpu_sort_moved);
 }
 
 }  // namespace sorting
