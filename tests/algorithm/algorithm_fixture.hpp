@@ -7,6 +7,7 @@
 
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include <vector>
 
@@ -16,8 +17,13 @@ struct fixture {
   gpu::device device = test::first_device();
   gpu::stream stream = test::value_of(gpu::stream::create(device));
 
+  /// The bytes hold a pattern, so that tests may also read what an operation leaves alone.
   template <class T> gpu::device_buffer<T> make(std::size_t count) const {
-    return test::value_of(gpu::device_buffer<T>::create(device, count));
+    auto made = test::value_of(gpu::device_buffer<T>::create(device, count));
+    test::value_of(
+        gpu::fill(gpu::device_span<unsigned char>::from_native(made.native(), count * sizeof(T)),
+                  static_cast<unsigned char>(0x5a)));
+    return made;
   }
   template <class T> gpu::device_buffer<T> upload(const std::vector<T>& values) const {
     auto made = make<T>(values.size());

@@ -116,12 +116,15 @@ TEST_CASE("variables are found by their names in the source", "[kernel][module]"
   CHECK(test::value_of(code.global<double>("outer::factor", device)).size() == 1);
   CHECK(test::value_of(code.managed<int>("outer::shared_count"))[0] == 9);
   CHECK(test::value_of(code.global<int>("outer::cell<int>", device)).size() == 1);
-  for (const char* odd : {"table", "outer::", "outer::tables", "outer:table", "::", "", "7::x",
+  for (const char* odd : {"table", "outer::", "outer::tables", "outer:table", "::", "7::x",
                           "outer::cell<long>", "outer::::table"}) {
     INFO(odd);
     CHECK(test::says(test::error_of(code.global<int>(odd, device)), odd, ".instance(\"",
                      "Write its namespaces"));
   }
+  CHECK(test::says(test::error_of(code.global<int>("", device)), "the name is empty"));
+  CHECK(test::says(test::error_of(code.managed<int>("")), "the name is empty"));
+  CHECK(test::says(test::error_of(code.kernel("")), "the name is empty"));
 }
 
 TEST_CASE("the types in a mangled name are compared with the arguments", "[kernel][launch]") {

@@ -154,6 +154,12 @@ inline result<> load_library(bytes_ref image, CUlibrary& library, source_locatio
 /// Rejects a name with a zero byte: the driver would use only the part before it.
 inline result<> require_whole_name(const char* function, string_ref name,
                                    source_location where) noexcept {
+  if (name.size() == 0) {
+    return fail(refusal(errc::unknown_name, function,
+                        text("the name is empty. Pass the name that the kernel or the variable has "
+                             "in the source."),
+                        where));
+  }
   const void* const zero = __builtin_memchr(name.data(), 0, name.size());
   if (zero == nullptr) return {};
   const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - name.data());
