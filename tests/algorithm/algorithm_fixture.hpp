@@ -20,9 +20,10 @@ struct fixture {
   /// The bytes hold a pattern, so that tests may also read what an operation leaves alone.
   template <class T> gpu::device_buffer<T> make(std::size_t count) const {
     auto made = test::value_of(gpu::device_buffer<T>::create(device, count));
-    test::value_of(
-        gpu::fill(gpu::device_span<unsigned char>::from_native(made.native(), count * sizeof(T)),
-                  static_cast<unsigned char>(0x5a)));
+    const auto bytes =
+        gpu::device_span<unsigned char>::from_native(made.native(), count * sizeof(T));
+    test::value_of(gpu::fill(stream, bytes, static_cast<unsigned char>(0x5a)));
+    test::value_of(stream.synchronize());
     return made;
   }
   template <class T> gpu::device_buffer<T> upload(const std::vector<T>& values) const {
