@@ -51,6 +51,9 @@ struct random_access {
               1,
               copy_end_of(engine.vectors_),
               copy_end_of(engine.shifts_)};
+    } else if constexpr (is_stored_engine<Engine>) {
+      return {
+          engine_kind::mt19937, {}, Engine::name, Engine::sequences, copy_end_of(engine.memory_)};
     } else {
       constexpr engine_kind kind = same<Engine, philox>   ? engine_kind::philox
                                    : same<Engine, xorwow> ? engine_kind::xorwow
