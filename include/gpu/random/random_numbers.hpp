@@ -70,15 +70,6 @@ struct random_access {
   }
 };
 
-template <class T> constexpr random_element random_element_of() noexcept {
-  random_element made{element_type_of<T>(), is_integral<T>, 0, 0};
-  if constexpr (is_integral<T>) {
-    made.least = static_cast<double>(lowest_of<T>());
-    made.most = static_cast<double>(highest_of<T>());
-  }
-  return made;
-}
-
 template <class T, class Engine, int Rank>
 random_numbers<T, Rank, Engine> random_access::make(
     Engine& engine, const shape<Rank>& extents, const random_distribution& distribution) noexcept {

@@ -27,14 +27,14 @@ struct random_source {
   copy_end place = {};      ///< a position in memory, direction vectors, or numbers
   copy_end shifts = {};     ///< for each dimension of them
 
-  bool counts() const noexcept {
+  constexpr bool counts() const noexcept {
     return kind == engine_kind::philox || kind == engine_kind::philox_in_memory;
   }
-  bool is_quasi_random() const noexcept {
+  constexpr bool is_quasi_random() const noexcept {
     return kind == engine_kind::sobol32 || kind == engine_kind::sobol64;
   }
   /// Whether each element is made of numbers that another kernel makes first.
-  bool is_stored() const noexcept { return kind == engine_kind::mt19937; }
+  constexpr bool is_stored() const noexcept { return kind == engine_kind::mt19937; }
   const char* word_type() const noexcept {
     return kind == engine_kind::sobol32 ? "unsigned" : "unsigned long long";
   }
@@ -56,10 +56,10 @@ struct random_request {
   std::uint64_t count;
   std::uint64_t used = 0;  ///< numbers of 32 bits that were reserved
 
-  const random_recipe& recipe() const noexcept { return recipe_of(distribution.kind); }
+  constexpr const random_recipe& recipe() const noexcept { return recipe_of(distribution.kind); }
 
   /// Returns how many numbers of 32 bits make an element.
-  unsigned words() const noexcept {
+  constexpr unsigned words() const noexcept {
     // MRG32k3a and MT19937 make a double of one number, as in cuRAND.
     const bool of_one = source.kind == engine_kind::mrg32k3a || source.is_stored();
     const unsigned for_double = of_one ? 1 : 2;
@@ -72,7 +72,7 @@ struct random_request {
     }
   }
   /// Whether they are doubles for which Philox has an order of its own.
-  bool in_order_of_doubles() const noexcept {
+  constexpr bool in_order_of_doubles() const noexcept {
     return element.is_double() && source.counts() && !recipe().draws_until_accepted &&
            distribution.kind != random_kind::discrete &&
            distribution.kind != random_kind::bernoulli;
