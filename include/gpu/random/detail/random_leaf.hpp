@@ -206,13 +206,17 @@ result<> check_random_leaf(const void* bytes, source_location where) noexcept {
   return check_source(request, where);
 }
 
+/// Whether the functions of a leaf compute in double, or make 64 bits.
+template <random_kind Kind, class T>
+inline constexpr bool is_wide_leaf =
+    sizeof(T) == 8 && (is_floating_point<T> || Kind == random_kind::bits);
+
 template <random_kind Kind, class T, leaf_source From>
 inline constexpr leaf_description random_leaf{
     .name = leaf_name<Kind>,
     .state_type = "gpu::random::leaf_state",
     .preamble = random_leaf_preamble,
-    .text =
-        leaf_text<Kind, sizeof(T) == 8 && (is_floating_point<T> || Kind == random_kind::bits), From>.characters,
+    .text = leaf_text<Kind, is_wide_leaf<Kind, T>, From>.characters,
     .check = &check_random_leaf<Kind, T, From.engine>};
 
 /// Returns the description and the state of a leaf for these numbers.
