@@ -3,6 +3,7 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 
+#include <gpu/graph.hpp>
 #include <gpu/random.hpp>
 
 #include <algorithm>
@@ -119,6 +120,26 @@ TEST_CASE("uniform and normal numbers of MT19937 are those of cuRAND",
                             0.66771821834416878,  -1.638255559498548,   0.19508758393124354};
   const auto y = made(f, gpu::normal<double>(engine, six));
   for (std::size_t k = 0; k < 6; ++k) CHECK(std::abs(y[k] - doubles[k]) < 1e-12);
+}
+
+TEST_CASE("a graph draws the same numbers of MT19937 at each launch", "[random][mt19937]") {
+  const fixture f;
+  gpu::mt19937 engine = engine_at(f, 5489);
+  auto x = f.make<unsigned>(8);
+  const auto numbers = gpu::random_bits<unsigned>(engine, gpu::shape{8});
+  test::value_of(gpu::assign(f.stream, x, numbers));
+  auto capture = test::value_of(gpu::stream_capture::begin(f.stream));
+  test::value_of(gpu::assign(f.stream, x, numbers));
+  const auto graph = test::value_of(capture.end());
+  const auto executable = test::value_of(gpu::graph_exec::instantiate(graph));
+  for (int k = 0; k < 2; ++k) {
+    engine.skip(5'111'808);  // the engine goes on to another range in between
+    CHECK(bits(f, engine, 1) != std::vector<unsigned>{first_numbers[0]});
+    test::value_of(gpu::fill(f.stream, x, 0u));
+    test::value_of(gpu::launch(f.stream, executable));
+    test::value_of(f.stream.synchronize());
+    CHECK(f.download(x) == std::vector<unsigned>(first_numbers.begin(), first_numbers.begin() + 8));
+  }
 }
 
 TEST_CASE("an MT19937 goes on from its text", "[random][mt19937]") {
