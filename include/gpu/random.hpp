@@ -6,6 +6,7 @@
 #include <gpu/random/discrete_weights.hpp>
 #include <gpu/random/distributions.hpp>
 #include <gpu/random/engines.hpp>
+#include <gpu/random/mt19937.hpp>
 #include <gpu/random/permutation.hpp>
 #include <gpu/random/random_numbers.hpp>
 #include <gpu/random/random_operand.hpp>

@@ -5,6 +5,9 @@
 #include <gpu/array.hpp>
 #include <gpu/random.hpp>
 
+#include <cmath>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace random_operand_test {
@@ -35,6 +38,72 @@ TEST_CASE("random numbers in an expression are those that assign writes", "[rand
   same_as_operand(f, 0, [&](auto& e) { return gpu::log_normal<float>(e, extents); });
   same_as_operand(f, 0, [&](auto& e) { return gpu::uniform<double>(e, extents); });
   same_as_operand(f, 1, [&](auto& e) { return gpu::normal<double>(e, extents); });
+}
+
+/// Checks that numbers are the same in an expression and alone.
+template <class Make> void same_in_expression(const fixture& f, Make make) {
+  const auto alone = f.download(test::value_of(gpu::evaluate(f.stream, make())));
+  CHECK(f.download(test::value_of(gpu::evaluate(f.stream, 1 * make()))) == alone);
+}
+
+TEST_CASE("numbers of all distributions may be operands", "[random][thorough]") {
+  const fixture f;
+  const gpu::shape<2> s{7, 30};
+  const double host[] = {1, 0, 3, 2};
+  const auto weights = test::value_of(gpu::discrete_weights::create(f.stream, host));
+  for (const std::uint64_t offset : {0u, 3u}) {
+    CAPTURE(offset);
+    const auto check = [&](auto take) {
+      same_in_expression(f, [&] {
+        gpu::philox engine(42, 3, offset);
+        return take(engine);
+      });
+    };
+    check([&](auto& e) { return gpu::uniform_integers<int>(e, s, -5, 6); });
+    check([&](auto& e) { return gpu::poisson<int>(e, s, 20); });
+    if (offset != 0) continue;  // the others are as these
+    check([&](auto& e) { return gpu::uniform_integers<std::int64_t>(e, s, 0, 1ll << 60); });
+    check([&](auto& e) { return gpu::gamma<double>(e, s, 0.7, 2); });
+    check([&](auto& e) { return gpu::beta<float>(e, s, 2, 3); });
+    check([&](auto& e) { return gpu::binomial<float>(e, s, 100, 0.3); });
+    check([&](auto& e) { return gpu::bernoulli<int>(e, s, 0.4); });
+    check([&](auto& e) { return gpu::discrete<int>(e, s, weights); });
+    check([&](auto& e) { return gpu::on_sphere<float>(e, gpu::shape{20, 3}); });
+    check([&](auto& e) { return gpu::random_bits<std::int16_t>(e, s); });
+  }
+}
+
+TEST_CASE("Sobol's numbers may be operands", "[random][sobol][thorough]") {
+  const fixture f;
+  const gpu::shape<2> s{5, 33};
+  const gpu::sobol_options options{.offset = 7, .scrambled = true};
+  auto narrow = test::value_of(gpu::sobol32::create(f.stream, 5, options));
+  auto wide = test::value_of(gpu::sobol64::create(f.stream, 5, options));
+  const auto check = [&](auto& engine, auto take) {
+    const auto numbers = take(engine);
+    same_in_expression(f, [&] { return numbers; });
+  };
+  check(narrow, [&](auto& e) { return gpu::uniform<float>(e, s, -1, 3); });
+  CHECK(narrow.offset() == 7 + 33);
+  check(narrow, [&](auto& e) { return gpu::normal<float>(e, s, 1, 2); });
+  check(wide, [&](auto& e) { return gpu::normal<double>(e, s); });
+  check(wide, [&](auto& e) { return gpu::poisson<int>(e, s, 4); });
+  check(wide, [&](auto& e) { return gpu::uniform<double>(e, s); });
+  // A function of the points.
+  auto engine = test::value_of(gpu::sobol32::create(f.stream, 2));
+  const auto x = gpu::uniform<float>(engine, gpu::shape{2, 1024});
+  double sum = 0;
+  for (const float each : f.download(test::value_of(gpu::evaluate(f.stream, x * x)))) {
+    sum += double{each};
+  }
+  CHECK(std::abs(sum / 2048 - 1. / 3) < 2e-3);
+  const auto odd =
+      test::error_of(gpu::evaluate(f.stream, 1 + gpu::uniform<float>(engine, gpu::shape<1>{7})));
+  CHECK(test::says(odd, "gpu::uniform", "7 elements", "in 2 dimensions"));
+  const auto moved = std::move(engine);
+  CHECK(test::error_of(gpu::evaluate(f.stream, 1 + gpu::uniform<float>(engine, s))) ==
+        gpu::errc::empty_handle);
+  CHECK(moved.dimensions() == 2);
 }
 
 TEST_CASE("noise is added in one kernel", "[random]") {
@@ -86,6 +155,8 @@ TEST_CASE("operands with impossible parameters are refused", "[random]") {
   CHECK(test::says(error(gpu::normal<float>(engine, s, 0, -1)), "gpu::normal",
                    "standard deviation -1", "at least 0"));
   CHECK(test::says(error(gpu::exponential<float>(engine, s, -1)), "the scale is -1"));
+  const gpu::shape<1> four{4};
+  CHECK(test::says(error(gpu::uniform_integers<int>(engine, four, 3, 2)), "low is 3", "Exchange"));
   CHECK(test::says(error(gpu::uniform<float>(last, s)), "would pass 2^64"));
   CHECK(test::says(error(gpu::uniform<float>(beyond, s)), "the sequence 70368744177664"));
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 namespace sobol_test {
@@ -155,10 +156,67 @@ TEST_CASE("direction vectors of the caller are used", "[random][sobol]") {
   CHECK(test::says(error, "32 direction vectors and 2 shifts", "32 vectors"));
 }
 
+/// Sets a variable of the environment while it lives.
+struct scoped_variable {
+  explicit scoped_variable(const char* value) { ::setenv("GPU_CURAND", value, 1); }
+  scoped_variable(const scoped_variable&) = delete;
+  scoped_variable& operator=(const scoped_variable&) = delete;
+  ~scoped_variable() { ::unsetenv("GPU_CURAND"); }
+};
+
+TEST_CASE("without cuRAND's library there are 1,111 dimensions", "[random][sobol]") {
+  const fixture f;
+  const scoped_variable elsewhere("/nowhere/libcurand.so.10");
+  for (const auto& error : {test::error_of(gpu::sobol32::create(f.stream, 1112)),
+                            test::error_of(gpu::sobol64::from_curand(f.stream, 2))}) {
+    CHECK(error == gpu::errc::not_supported);
+    CHECK(test::says(error, "cuRAND's library", "not found in GPU_CURAND (/nowhere", "Install it",
+                     "from_vectors"));
+  }
+  CHECK(test::value_of(gpu::sobol32::create(f.stream, 1111)).dimensions() == 1111);
+  const scoped_variable other("libdl.so.2");
+  CHECK(test::says(test::error_of(gpu::sobol32::from_curand(f.stream, 2)), "does not have them"));
+}
+
+// What cuRAND 10.4 of CUDA 13.0 makes with curandCreateGeneratorHost in 3 and in 20,000 dimensions,
+// from point 1000 on.
+TEST_CASE("direction vectors and scramble constants are those of cuRAND's library",
+          "[random][sobol]") {
+  const fixture f;
+  const gpu::sobol_options scrambled{.offset = 1000, .scrambled = true};
+  auto found = gpu::sobol32::from_curand(f.stream, 3, scrambled);
+  if (!found.has_value()) {
+    CHECK(test::says(found.error(), "cuRAND's library", "Install it"));
+    WARN("cuRAND's library is not installed");
+    return;
+  }
+  CHECK(made(f, gpu::random_bits<unsigned>(*found, gpu::shape{3, 4})) ==
+        std::vector<unsigned>{0xcbec24cbu, 0x25e0a670u, 0x7cc3b7feu, 0x92cf3545u, 0xf31ffcc1u,
+                              0x3006d327u, 0xb7bf6c8eu, 0x74a64368u, 0x342953b2u, 0xb2818651u,
+                              0x4dca1d49u, 0xcb62c8aau});
+  auto wide = test::value_of(gpu::sobol64::from_curand(f.stream, 3, scrambled));
+  CHECK(made(f, gpu::random_bits<std::uint64_t>(wide, gpu::shape{3, 2})) ==
+        std::vector<std::uint64_t>{0xcbec24cb4a34b53du, 0x25e0a670fae68301u, 0xf31ffcc124b00b42u,
+                                   0x3006d327f868d9bbu, 0x342953b2bffed00fu, 0xb281865155e5dbb6u});
+  auto all = test::value_of(gpu::sobol32::create(f.stream, 20'000, {.offset = 1000}));
+  const auto x = made(f, gpu::random_bits<unsigned>(all, gpu::shape{20'000, 2}));
+  CHECK(x[2 * 1111] == 0x4cc00000u);
+  CHECK(x[2 * 1111 + 1] == 0xccc00000u);
+  CHECK(x[39'998] == 0xddc00000u);
+  CHECK(x[39'999] == 0x5dc00000u);
+  // The table of the library has the same vectors.
+  auto own = test::value_of(gpu::sobol32::create(f.stream, 1111));
+  auto theirs = test::value_of(gpu::sobol32::from_curand(f.stream, 1111));
+  CHECK(made(f, gpu::random_bits<unsigned>(own, gpu::shape{1111, 16})) ==
+        made(f, gpu::random_bits<unsigned>(theirs, gpu::shape{1111, 16})));
+}
+
 TEST_CASE("bad requests of Sobol's points are refused", "[random][sobol]") {
   const fixture f;
-  CHECK(test::says(test::error_of(gpu::sobol32::create(f.stream, 1112)), "gpu::sobol::create",
-                   "1112 dimensions", "1 to 1111", "from_vectors"));
+  CHECK(test::says(test::error_of(gpu::sobol32::create(f.stream, 20001)), "gpu::sobol::create",
+                   "20001 dimensions", "1 to 1111", "cuRAND's library to 20000", "from_vectors"));
+  CHECK(test::says(test::error_of(gpu::sobol32::from_curand(f.stream, 0)),
+                   "gpu::sobol::from_curand", "0 dimensions"));
   CHECK(test::says(test::error_of(gpu::sobol64::create(f.stream, 0)), "0 dimensions"));
   auto engine = test::value_of(gpu::sobol32::create(f.stream, 3, {.offset = (1ull << 32) - 4}));
   auto out = f.make<float>(15);

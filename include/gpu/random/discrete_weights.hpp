@@ -2,7 +2,7 @@
 /// \file
 /// `discrete_weights` and `discrete`: indices that are chosen with given weights.
 
-#include <gpu/random/random_numbers.hpp>
+#include <gpu/random/random_operand.hpp>
 
 namespace gpu::inline v0 {
 
@@ -69,7 +69,7 @@ auto discrete(Engine& engine, const shape<Rank>& extents,
   detail::random_distribution d{.kind = detail::random_kind::discrete};
   d.count = weights.size();
   d.sums = detail::copy_end_of(weights.sums_);
-  return detail::random_access::make<T>(engine, extents, d);
+  return detail::make_numbers<T, detail::random_kind::discrete>(engine, extents, d);
 }
 template <class T, detail::random_engine Engine, int Rank>
 void discrete(Engine& engine, const shape<Rank>& extents,

@@ -25,15 +25,7 @@ auto make_random(Engine& engine, const shape<Rank>& extents, double a, double b)
   static_assert(random_real<T>,
                 "this distribution has real numbers: float, double, __half or "
                 "__nv_bfloat16");
-  constexpr bool is_operand = Kind == random_kind::uniform || Kind == random_kind::uniform_from ||
-                              Kind == random_kind::normal || Kind == random_kind::log_normal ||
-                              Kind == random_kind::exponential;
-  const auto made = random_access::make<T>(engine, extents, {.kind = Kind, .a = a, .b = b});
-  if constexpr (is_operand && same<Engine, philox> && is_floating_point<T>) {
-    return random_operand<T, Rank, Kind>(made);
-  } else {
-    return made;
-  }
+  return make_numbers<T, Kind>(engine, extents, {.kind = Kind, .a = a, .b = b});
 }
 
 }  // namespace detail
@@ -47,7 +39,8 @@ auto random_bits(Engine& engine, const shape<Rank>& extents) noexcept {
     static_assert(8 * sizeof(T) == Engine::bits,
                   "gpu::random_bits: sobol32 has numbers of 32 bits, sobol64 of 64");
   }
-  return detail::random_access::make<T>(engine, extents, {.kind = detail::random_kind::bits});
+  return detail::make_numbers<T, detail::random_kind::bits>(engine, extents,
+                                                            {.kind = detail::random_kind::bits});
 }
 
 /// Uniform numbers in (low, high]. From 0 to 1 they have the bits of cuRAND's: float has 32 random
@@ -74,7 +67,7 @@ auto uniform_integers(Engine& engine, const shape<Rank>& extents, T low, T high)
   d.first = static_cast<std::uint64_t>(low);
   d.count = static_cast<std::uint64_t>(high) - d.first + 1;
   d.empty_range = high < low;
-  return detail::random_access::make<T>(engine, extents, d);
+  return detail::make_numbers<T, detail::random_kind::integers>(engine, extents, d);
 }
 
 /// Normal numbers, by Box and Muller's transform of pairs. The error of floats is at most 2.5e-6
@@ -117,15 +110,15 @@ auto beta(Engine& engine, const shape<Rank>& extents, double a, double b) noexce
 /// Numbers that are 1, or true, with this probability, else 0.
 template <class T = bool, detail::random_engine Engine, int Rank>
 auto bernoulli(Engine& engine, const shape<Rank>& extents, double probability = 0.5) noexcept {
-  return detail::random_access::make<T>(engine, extents,
-                                        {.kind = detail::random_kind::bernoulli, .a = probability});
+  return detail::make_numbers<T, detail::random_kind::bernoulli>(
+      engine, extents, {.kind = detail::random_kind::bernoulli, .a = probability});
 }
 
 /// How often an event of this probability occurs in so many trials. Exact for all parameters.
 template <class T, detail::independent_engine Engine, int Rank>
 auto binomial(Engine& engine, const shape<Rank>& extents, std::uint64_t trials,
               double probability) noexcept {
-  return detail::random_access::make<T>(
+  return detail::make_numbers<T, detail::random_kind::binomial>(
       engine, extents,
       {.kind = detail::random_kind::binomial, .a = static_cast<double>(trials), .b = probability});
 }
@@ -133,8 +126,8 @@ auto binomial(Engine& engine, const shape<Rank>& extents, std::uint64_t trials,
 /// Poisson distributed numbers of this mean. Exact for means up to 10^15.
 template <class T, detail::random_engine Engine, int Rank>
 auto poisson(Engine& engine, const shape<Rank>& extents, double mean) noexcept {
-  return detail::random_access::make<T>(engine, extents,
-                                        {.kind = detail::random_kind::poisson, .a = mean});
+  return detail::make_numbers<T, detail::random_kind::poisson>(
+      engine, extents, {.kind = detail::random_kind::poisson, .a = mean});
 }
 
 /// Poisson distributed numbers, each of its own mean. The means must live until the numbers are
@@ -160,7 +153,7 @@ auto on_sphere(Engine& engine, const shape<Rank>& extents) noexcept {
                 "Philox can; take a gpu::philox");
   static_assert(Rank > 0, "gpu::on_sphere: a point has its coordinates along the last axis");
   static_assert(detail::random_real<T>, "gpu::on_sphere: coordinates are real numbers");
-  return detail::random_access::make<T>(
+  return detail::make_numbers<T, detail::random_kind::on_sphere>(
       engine, extents, {.kind = detail::random_kind::on_sphere, .count = extents[Rank - 1]});
 }
 

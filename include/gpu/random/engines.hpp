@@ -136,6 +136,8 @@ concept random_engine = is_engine<Engine>;
 template <class Engine> inline constexpr bool counts_on_device = false;
 /// Whether it has a sequence of low discrepancy.
 template <class Engine> inline constexpr bool is_quasi_random = false;
+/// Whether its numbers are made in memory first.
+template <class Engine> inline constexpr bool is_stored_engine = false;
 /// An engine whose numbers are independent of each other.
 template <class Engine>
 concept independent_engine = random_engine<Engine> && !is_quasi_random<Engine>;

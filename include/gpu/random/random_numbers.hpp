@@ -51,6 +51,9 @@ struct random_access {
               1,
               copy_end_of(engine.vectors_),
               copy_end_of(engine.shifts_)};
+    } else if constexpr (is_stored_engine<Engine>) {
+      return {
+          engine_kind::mt19937, {}, Engine::name, Engine::sequences, copy_end_of(engine.memory_)};
     } else {
       constexpr engine_kind kind = same<Engine, philox>   ? engine_kind::philox
                                    : same<Engine, xorwow> ? engine_kind::xorwow
@@ -66,15 +69,6 @@ struct random_access {
     return numbers.request_;
   }
 };
-
-template <class T> constexpr random_element random_element_of() noexcept {
-  random_element made{element_type_of<T>(), is_integral<T>, 0, 0};
-  if constexpr (is_integral<T>) {
-    made.least = static_cast<double>(lowest_of<T>());
-    made.most = static_cast<double>(highest_of<T>());
-  }
-  return made;
-}
 
 template <class T, class Engine, int Rank>
 random_numbers<T, Rank, Engine> random_access::make(

@@ -3,6 +3,7 @@
 /// `sobol32` and `sobol64`: Sobol's sequences of low discrepancy, plain and scrambled.
 
 #include <gpu/array/creation.hpp>
+#include <gpu/random/detail/curand_vectors.hpp>
 #include <gpu/random/detail/sobol_numbers.hpp>
 #include <gpu/random/random_numbers.hpp>
 
@@ -25,38 +26,57 @@ template <class Word> class sobol_engine {
  public:
   static constexpr unsigned bits = 8 * sizeof(Word);
   static constexpr const char* name = bits == 32 ? "sobol32" : "sobol64";
+  /// Those in the table of the library, and those of cuRAND's library.
   static constexpr std::size_t most_dimensions = detail::sobol_dimensions;
+  static constexpr std::size_t most_dimensions_of_curand = detail::curand_dimensions;
 
-  /// Makes the sequence with the direction numbers of Joe and Kuo, in up to `most_dimensions`.
-  /// Scrambled points keep their evenness: the bits of each coordinate are multiplied by a random
-  /// lower triangular matrix, and a random number is added to them, both made by Philox.
+  /// Makes the sequence with the direction numbers of Joe and Kuo: in up to `most_dimensions` from
+  /// a table, in up to `most_dimensions_of_curand` if cuRAND's library, which is opened at run
+  /// time, is there. Scrambled points keep their evenness: the bits of each coordinate are
+  /// multiplied by a random lower triangular matrix, and a random number is added to them, both
+  /// made by Philox.
   /// **Ordering**: waits for the stream. **Errors**: `errc::invalid_argument` for no dimensions, or
-  /// more than there are; `errc::out_of_host_memory`; those of `device_buffer::create`.
-  /// **Capture**: not allowed.
+  /// more than there are; `errc::not_supported` for more than are in the table without cuRAND's
+  /// library; `errc::out_of_host_memory`; those of `device_buffer::create`. **Capture**: not
+  /// allowed.
   static result<sobol_engine> create(const stream_ref& stream, std::size_t dimensions,
                                      const sobol_options& options = {},
                                      source_location where = source_location::current()) {
-    if (dimensions == 0 || dimensions > most_dimensions) {
-      detail::text_builder out;
-      out << dimensions
-          << " dimensions were asked for, but the table has direction numbers for 1 to "
-          << most_dimensions << ". Pass direction vectors of your own to from_vectors for more.";
-      return detail::fail(detail::refusal(errc::invalid_argument, "gpu::sobol::create",
-                                          out.finish(), where, dimensions, most_dimensions));
-    }
+    GPU_TRY(require_dimensions("gpu::sobol::create", dimensions, where));
     return detail::catch_bad_alloc("gpu::sobol::create", where, [&]() -> result<sobol_engine> {
       sequence<Word> vectors, shifts;
       vectors.reserve(dimensions * bits);
-      detail::add_direction_vectors(vectors, dimensions);
+      if (dimensions <= most_dimensions) {
+        detail::add_direction_vectors(vectors, dimensions);
+      } else {
+        const auto found = GPU_TRY(detail::curand_vectors<Word>::find(false, where));
+        for (std::size_t k = 0; k < dimensions * bits; ++k) vectors.push_back(found.vectors[k]);
+      }
       shifts.assign(dimensions, 0);
       if (options.scrambled) scramble(vectors, shifts, options.seed);
       return upload(stream, vectors.data(), shifts.data(), dimensions, options.offset, where);
     });
   }
 
+  /// Makes the sequence with the direction vectors of cuRAND's library, which is opened at run
+  /// time; if scrambled, with its scrambled vectors and its scramble constants: then the numbers
+  /// are those of `CURAND_RNG_QUASI_SCRAMBLED_SOBOL32` or 64. The seed plays no role.
+  /// **Errors**: `errc::not_supported` without that library; else those of `create`.
+  static result<sobol_engine> from_curand(const stream_ref& stream, std::size_t dimensions,
+                                          const sobol_options& options = {},
+                                          source_location where = source_location::current()) {
+    GPU_TRY(require_dimensions("gpu::sobol::from_curand", dimensions, where));
+    const auto found = GPU_TRY(detail::curand_vectors<Word>::find(options.scrambled, where));
+    return detail::catch_bad_alloc("gpu::sobol::from_curand", where, [&]() -> result<sobol_engine> {
+      sequence<Word> none;
+      if (!options.scrambled) none.assign(dimensions, 0);
+      return upload(stream, found.vectors, options.scrambled ? found.constants : none.begin(),
+                    dimensions, options.offset, where);
+    });
+  }
+
   /// Makes a sequence with direction vectors of the caller, `bits` for each dimension, and a shift
-  /// for each: host ranges, such as those that curandGetDirectionVectors32 and
-  /// curandGetScrambleConstants32 return.
+  /// for each: host ranges.
   /// **Errors**: `errc::size_mismatch`; those of `device_buffer::create`.
   template <host_range Vectors, host_range Shifts>
   static result<sobol_engine> from_vectors(const stream_ref& stream, const Vectors& vectors,
@@ -91,6 +111,17 @@ template <class Word> class sobol_engine {
 
   sobol_engine(array<Word, 2>&& vectors, array<Word>&& shifts, std::uint64_t offset) noexcept
       : vectors_{detail::move(vectors)}, shifts_{detail::move(shifts)}, position_{0, 0, offset} {}
+
+  static result<> require_dimensions(const char* function, std::size_t dimensions,
+                                     source_location where) noexcept {
+    if (dimensions != 0 && dimensions <= most_dimensions_of_curand) return {};
+    detail::text_builder out;
+    out << dimensions << " dimensions were asked for, but there are direction numbers for 1 to "
+        << most_dimensions << ", and with cuRAND's library to " << most_dimensions_of_curand
+        << ". Pass direction vectors of your own to from_vectors for more.";
+    return detail::fail(detail::refusal(errc::invalid_argument, function, out.finish(), where,
+                                        dimensions, most_dimensions_of_curand));
+  }
 
   static result<sobol_engine> upload(const stream_ref& stream, const void* vectors,
                                      const void* shifts, std::size_t dimensions,

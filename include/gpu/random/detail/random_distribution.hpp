@@ -85,9 +85,18 @@ struct random_element {
   bool is_integer;
   double least, most;  ///< of integers
 
-  bool is_double() const noexcept { return !is_integer && type.bytes == 8; }
+  constexpr bool is_double() const noexcept { return !is_integer && type.bytes == 8; }
   bool is_short() const noexcept { return !is_integer && type.bytes == 2; }
 };
+
+template <class T> constexpr random_element random_element_of() noexcept {
+  random_element made{element_type_of<T>(), is_integral<T>, 0, 0};
+  if constexpr (is_integral<T>) {
+    made.least = static_cast<double>(lowest_of<T>());
+    made.most = static_cast<double>(highest_of<T>());
+  }
+  return made;
+}
 
 /// Returns an `errc::invalid_argument` with a sentence that is formatted as by `printf`.
 template <class... Numbers>

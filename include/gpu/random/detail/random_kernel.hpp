@@ -86,6 +86,28 @@ inline double excluded_limit(const random_request& request) noexcept {
   return double{__builtin_nextafterf(static_cast<float>(from), static_cast<float>(to))};
 }
 
+/// Makes the numbers of a request range by range: those of an engine, and then elements of them.
+/// `first` is an argument of `call`: where in the memory of the engine the elements begin.
+inline result<> run_in_ranges(const random_request& request, std::uint64_t& first,
+                              const loop_call& call) {
+  GPU_TRY(require_usable(request.recipe().function, call.stream,
+                         {"engine", request.source.place, 4}, call.where));
+  const std::uint64_t step = request.words_of_unit(), offset = request.source.position.offset;
+  for (std::uint64_t element = 0; element < request.count;) {
+    const std::uint64_t range = (offset + element * step) / mt19937_range;
+    const std::uint64_t begin = offset + element * step - range * mt19937_range;
+    std::uint64_t count = (mt19937_range - begin) / step;
+    if (count > request.count - element) count = request.count - element;
+    GPU_TRY(make_mt19937(request, call.stream, range, begin, count * step, call.where));
+    first = mt19937_head_words + offset - range * mt19937_range;
+    const slice part(static_cast<std::ptrdiff_t>(element),
+                     static_cast<std::ptrdiff_t>(element + count));
+    GPU_TRY(run_elementwise(call, count == request.count ? nullptr : &part));
+    element += count;
+  }
+  return {};
+}
+
 /// Makes the numbers of a request in the elements of `out`.
 inline result<> run_random(const random_request& request, const stream_ref& stream,
                            const loop_operand& out, source_location where) {
@@ -119,6 +141,9 @@ inline result<> run_random(const random_request& request, const stream_ref& stre
                                 {nullptr, &place, &request.source.place},
                                 {nullptr, &shifts, &request.source.shifts},
                                 {&d.means, nullptr}};
+  if (request.source.is_stored() && request.count != 0) {
+    return run_in_ranges(request, first, {state, stream, where, list});
+  }
   if (!request.takes_rows() || request.count == 0) {
     GPU_TRY(run_elementwise({state, stream, where, list}, nullptr));
     if (!in_memory || request.count == 0) return {};

@@ -11,115 +11,257 @@ namespace gpu::inline v0::detail {
 /// `gpu::random::leaf_state` of the preamble.
 struct random_leaf_state {
   std::uint64_t seed, sequence, first;
-  std::uint64_t exhausted;  ///< for the check
   double a, b, c;
+  std::uint64_t least, count;
+  std::uint64_t sums;                                          ///< of weights
+  std::uint64_t vectors, shifts;                               ///< of Sobol's sequences
+  std::uint64_t points;                                        ///< of them in each dimension
+  std::uint64_t elements, dimensions, empty_range, exhausted;  ///< for the check
 };
 
 inline constexpr char random_leaf_preamble[] = R"gpu(#include <gpu/device/distributions.hpp>
 #include <gpu/device/philox.hpp>
+#include <gpu/device/sobol.hpp>
 namespace gpu {
 namespace random {
 
 struct leaf_state {
-  unsigned long long seed, sequence, first, exhausted;
+  unsigned long long seed, sequence, first;
   double a, b, c;
+  unsigned long long least, count, sums, vectors, shifts, points;
+  unsigned long long elements, dimensions, empty_range, exhausted;
 };
 
-/// The words of an element, or of a pair of elements.
-template <class T, bool Aligned> struct leaf_words {
-  using numbers_type = philox_numbers<Aligned, sizeof(T) == 8>;
+/// The words of an element of Philox, so many of each.
+template <bool Aligned, bool Doubles, int Words> struct philox_leaf {
+  static constexpr bool inverts = false;
+  using numbers_type = philox_numbers<Aligned, Doubles>;
   numbers_type numbers;
   element_words<numbers_type> words;
 
-  __device__ leaf_words(const leaf_state& s, unsigned long long first)
-      : numbers{s.seed, s.sequence << 16, s.first}, words(numbers, first * (sizeof(T) / 4)) {}
-  leaf_words(const leaf_words&) = delete;
+  __device__ philox_leaf(const leaf_state& s, unsigned long long at)
+      : numbers{s.seed, s.sequence << 16, s.first}, words(numbers, at * Words) {}
+  philox_leaf(const philox_leaf&) = delete;
+};
+/// The number of an element in its dimension.
+template <class Word> struct sobol_leaf {
+  static constexpr bool inverts = true;
+  sobol<Word> words;
+
+  __device__ sobol_leaf(const leaf_state& s, unsigned long long at)
+      : sobol_leaf(s, at / s.points, at % s.points) {}
+  __device__ sobol_leaf(const leaf_state& s, unsigned long long dimension, unsigned long long point)
+      : words((const Word*)s.vectors + dimension * (8 * sizeof(Word)),
+              ((const Word*)s.shifts)[dimension], Word(s.first + point)) {}
 };
 
-template <class T, bool Aligned>
+template <class T, class Source>
+__device__ inline T random_bits_leaf(const leaf_state& s, unsigned long long at) {
+  Source own(s, at);
+  return whole<T>(own.words);
+}
+template <class T, class Source>
 __device__ inline T uniform_leaf(const leaf_state& s, unsigned long long at) {
-  leaf_words<T, Aligned> own(s, at);
+  Source own(s, at);
   return uniform_above<T>(own.words, T(s.a), T(s.b), T(s.c));
 }
-template <class T, bool Aligned>
+template <class T, class Source>
 __device__ inline T uniform_from_leaf(const leaf_state& s, unsigned long long at) {
-  leaf_words<T, Aligned> own(s, at);
+  Source own(s, at);
   return uniform_below<T>(own.words, T(s.a), T(s.b), T(s.c));
 }
-template <class T, bool Aligned>
+template <class T, class Source>
 __device__ inline T exponential_leaf(const leaf_state& s, unsigned long long at) {
-  leaf_words<T, Aligned> own(s, at);
+  Source own(s, at);
   return exponential<T>(own.words, T(s.a));
 }
-template <class T, bool Aligned>
+template <class T, class Source>
 __device__ inline T normal_leaf(const leaf_state& s, unsigned long long at) {
-  leaf_words<T, Aligned> own(s, at / 2 * 2);
-  return of<T>::multiply_add(T(s.b), normal_of_pair<T>(own.words, at % 2 != 0), T(s.a));
+  if constexpr (Source::inverts) {
+    Source own(s, at);
+    return of<T>::multiply_add(T(s.b), normal<T>(own.words), T(s.a));
+  } else {
+    Source own(s, at / 2 * 2);
+    return of<T>::multiply_add(T(s.b), normal_of_pair<T>(own.words, at % 2 != 0), T(s.a));
+  }
 }
-template <class T, bool Aligned>
+template <class T, class Source>
 __device__ inline T log_normal_leaf(const leaf_state& s, unsigned long long at) {
-  return of<T>::exp_of(normal_leaf<T, Aligned>(s, at));
+  return of<T>::exp_of(normal_leaf<T, Source>(s, at));
+}
+template <class T, class Source>
+__device__ inline bool bernoulli_leaf(const leaf_state& s, unsigned long long at) {
+  Source own(s, at);
+  return bernoulli(own.words, s.a);
+}
+template <class T, class Source>
+__device__ inline long long discrete_leaf(const leaf_state& s, unsigned long long at) {
+  Source own(s, at);
+  return discrete(own.words, (const double*)s.sums, s.count);
+}
+template <class T, class Source>
+__device__ inline unsigned long long uniform_integers_leaf(const leaf_state& s,
+                                                           unsigned long long at) {
+  Source own(s, at);
+  element_sequence more(own.numbers, at);
+  return integer_from(own.words, more, s.least, s.count);
+}
+template <class T, class Source>
+__device__ inline T on_sphere_leaf(const leaf_state& s, unsigned long long at) {
+  typename Source::numbers_type numbers{s.seed, s.sequence << 16, s.first};
+  following_words<typename Source::numbers_type> words(
+      numbers, at / s.count * (s.count + s.count % 2) * (sizeof(T) / 4));
+  return on_sphere<T>(words, at % s.count, s.count);
+}
+template <class T, class Source>
+__device__ inline double poisson_leaf(const leaf_state& s, unsigned long long at) {
+  Source own(s, at);
+  if constexpr (Source::inverts) {
+    return poisson(own.words, s.a);
+  } else {
+    element_sequence drawn(own.numbers, at);
+    return poisson(drawn, s.a);
+  }
+}
+template <class T, class Source>
+__device__ inline double binomial_leaf(const leaf_state& s, unsigned long long at) {
+  Source own(s, at);
+  element_sequence drawn(own.numbers, at);
+  return binomial(drawn, s.a, s.b);
+}
+template <class T, class Source>
+__device__ inline T gamma_leaf(const leaf_state& s, unsigned long long at) {
+  Source own(s, at);
+  element_sequence drawn(own.numbers, at);
+  return gamma<T>(drawn, s.a, s.b);
+}
+template <class T, class Source>
+__device__ inline T beta_leaf(const leaf_state& s, unsigned long long at) {
+  Source own(s, at);
+  element_sequence drawn(own.numbers, at);
+  return beta<T>(drawn, s.a, s.b);
 }
 
 }  // namespace random
 }  // namespace gpu
 )gpu";
 
-/// Checks the state of a leaf of this kind.
-template <random_kind Kind>
-result<> check_random_leaf(const void* bytes, source_location where) noexcept {
-  random_leaf_state state;
-  __builtin_memcpy(&state, bytes, sizeof state);
-  random_request request{{.kind = Kind, .a = state.a, .b = state.b},
-                         {},
-                         {engine_kind::philox, {}, philox::name, philox::sequences},
-                         1};
-  request.source.position.sequence = state.sequence;
-  request.source.position.exhausted = state.exhausted != 0;
-  GPU_TRY(check_distribution(request.distribution, request.element, where));
-  return check_source(request, where);
-}
+/// Where the numbers of a leaf come from, in C++: what its text depends on, beside the type.
+struct leaf_source {
+  engine_kind engine;
+  bool aligned, doubles;
+  unsigned words;
+};
 
 /// The name of a kind in device code: that of its function, without `gpu::`.
 template <random_kind Kind>
 inline constexpr const char* leaf_name = recipe_of(Kind).function + sizeof("gpu::") - 1;
 
-/// The expression for one element. `Which` says which numbers: floats that begin within a block of
-/// four numbers, floats that begin at one, or doubles.
-template <random_kind Kind, int Which> consteval joined_name<128> write_leaf() noexcept {
-  constexpr const char* arguments[] = {"float, false", "float, true", "double, true"};
-  joined_name<128> joined;
-  for (const char* part : {"gpu::random::", leaf_name<Kind>, "_leaf<", arguments[Which],
-                           ">($s, gpu::random::narrowed<gpu_index>($i))"}) {
+/// The expression for one element.
+template <random_kind Kind, bool Wide, leaf_source From>
+consteval joined_name<160> write_leaf() noexcept {
+  constexpr const char* real = Kind == random_kind::bits
+                                   ? (Wide ? "unsigned long long" : "unsigned")
+                                   : (Wide ? "double" : "float");
+  constexpr bool philox = From.engine == engine_kind::philox;
+  constexpr const char* source = philox ? "gpu::random::philox_leaf<"
+                                 : From.engine == engine_kind::sobol32
+                                     ? "gpu::random::sobol_leaf<unsigned>"
+                                     : "gpu::random::sobol_leaf<unsigned long long>";
+  constexpr const char* arguments[] = {"false, false, 1>", "false, false, 2>", "true, false, 1>",
+                                       "true, false, 2>",  "false, true, 2>",  "true, true, 2>"};
+  constexpr int which = From.doubles ? (From.aligned ? 5 : 4)
+                                     : (From.aligned ? 2 : 0) + static_cast<int>(From.words) - 1;
+  joined_name<160> joined;
+  for (const char* part :
+       {"gpu::random::", leaf_name<Kind>, "_leaf<", real, ", ", source,
+        philox ? arguments[which] : "", ">($s, gpu::random::narrowed<gpu_index>($i))"}) {
     joined.add(part, __builtin_strlen(part));
   }
   return joined;
 }
-template <random_kind Kind, int Which>
-inline constexpr joined_name<128> leaf_text = write_leaf<Kind, Which>();
+template <random_kind Kind, bool Wide, leaf_source From>
+inline constexpr joined_name<160> leaf_text = write_leaf<Kind, Wide, From>();
 
-template <random_kind Kind, int Which>
-inline constexpr leaf_description random_leaf{.name = leaf_name<Kind>,
-                                              .state_type = "gpu::random::leaf_state",
-                                              .preamble = random_leaf_preamble,
-                                              .text = leaf_text<Kind, Which>.characters,
-                                              .check = &check_random_leaf<Kind>};
+/// Checks the state of a leaf of this kind.
+template <random_kind Kind, class T, engine_kind Engine>
+result<> check_random_leaf(const void* bytes, source_location where) noexcept {
+  random_leaf_state s;
+  __builtin_memcpy(&s, bytes, sizeof s);
+  random_request request{
+      {.kind = Kind, .a = s.a, .b = s.b, .first = s.least, .count = s.count},
+      random_element_of<T>(),
+      {Engine, {0, s.sequence, s.first, s.exhausted != 0}, philox::name, philox::sequences},
+      s.elements};
+  request.distribution.empty_range = s.empty_range != 0;
+  const char* function = request.recipe().function;
+  if (Kind == random_kind::discrete && s.sums == 0 && s.elements != 0)
+    return fail(empty_handle_error(function, "weights", where));
+  if (request.source.is_quasi_random()) {
+    if (s.dimensions == 0) return fail(empty_handle_error(function, "engine", where));
+    request.source.shifts.count = s.dimensions;
+    request.used = s.elements / s.dimensions;
+  }
+  GPU_TRY(check_distribution(request.distribution, request.element, where));
+  return check_source(request, where);
+}
+
+/// Whether the functions of a leaf compute in double, or make 64 bits.
+template <random_kind Kind, class T>
+inline constexpr bool is_wide_leaf =
+    sizeof(T) == 8 && (is_floating_point<T> || Kind == random_kind::bits);
+
+template <random_kind Kind, class T, leaf_source From>
+inline constexpr leaf_description random_leaf{
+    .name = leaf_name<Kind>,
+    .state_type = "gpu::random::leaf_state",
+    .preamble = random_leaf_preamble,
+    .text = leaf_text<Kind, is_wide_leaf<Kind, T>, From>.characters,
+    .check = &check_random_leaf<Kind, T, From.engine>};
 
 /// Returns the description and the state of a leaf for these numbers.
-template <random_kind Kind>
+template <random_kind Kind, class T, engine_kind Engine>
 const leaf_description& describe_leaf(const random_request& request,
                                       random_leaf_state& state) noexcept {
   const engine_position& at = request.source.position;
-  const bool aligned = at.offset % 4 == 0;
+  const random_distribution& d = request.distribution;
+  const bool aligned = Engine == engine_kind::philox && at.offset % 4 == 0;
+  const std::uint64_t dimensions = request.source.shifts.count;
   state = {at.seed,
            at.sequence,
            aligned ? at.offset / 4 : at.offset,
-           at.exhausted ? 1u : 0u,
-           request.distribution.a,
-           request.distribution.b,
-           excluded_limit(request)};
-  if (request.element.is_double()) return random_leaf<Kind, 2>;
-  return aligned ? random_leaf<Kind, 1> : random_leaf<Kind, 0>;
+           d.a,
+           d.b,
+           excluded_limit(request),
+           d.first,
+           d.count,
+           d.sums.device_address(),
+           Engine == engine_kind::philox ? 0 : request.source.place.device_address(),
+           request.source.shifts.device_address(),
+           dimensions == 0 ? 0 : request.count / dimensions,
+           request.count,
+           dimensions,
+           d.empty_range ? 1u : 0u,
+           at.exhausted ? 1u : 0u};
+  if constexpr (Engine != engine_kind::philox) {
+    return random_leaf<Kind, T, leaf_source{Engine, false, false, 1}>;
+  } else {
+    // The words of an element by its type, or, of `uniform_integers`, by their number.
+    constexpr random_request typical{{.kind = Kind, .count = 1},
+                                     random_element_of<T>(),
+                                     {engine_kind::philox, {}, philox::name, philox::sequences},
+                                     1};
+    constexpr bool doubles = typical.in_order_of_doubles();
+    constexpr unsigned words = typical.words();
+    if constexpr (Kind == random_kind::integers) {
+      if (request.words() == 2) {
+        return aligned ? random_leaf<Kind, T, leaf_source{Engine, true, false, 2}>
+                       : random_leaf<Kind, T, leaf_source{Engine, false, false, 2}>;
+      }
+    }
+    return aligned ? random_leaf<Kind, T, leaf_source{Engine, true, doubles, words}>
+                   : random_leaf<Kind, T, leaf_source{Engine, false, doubles, words}>;
+  }
 }
 
 }  // namespace gpu::inline v0::detail

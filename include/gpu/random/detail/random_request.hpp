@@ -13,6 +13,7 @@ enum class engine_kind : unsigned char {
   philox_in_memory,
   xorwow,
   mrg32k3a,
+  mt19937,
   sobol32,
   sobol64
 };
@@ -23,15 +24,17 @@ struct random_source {
   engine_position position;  ///< its offset is where the call's numbers begin
   const char* name;
   std::uint64_t sequences;  ///< that the engine has
-  copy_end place = {};      ///< a position in memory, or direction vectors
+  copy_end place = {};      ///< a position in memory, direction vectors, or numbers
   copy_end shifts = {};     ///< for each dimension of them
 
-  bool counts() const noexcept {
+  constexpr bool counts() const noexcept {
     return kind == engine_kind::philox || kind == engine_kind::philox_in_memory;
   }
-  bool is_quasi_random() const noexcept {
+  constexpr bool is_quasi_random() const noexcept {
     return kind == engine_kind::sobol32 || kind == engine_kind::sobol64;
   }
+  /// Whether each element is made of numbers that another kernel makes first.
+  constexpr bool is_stored() const noexcept { return kind == engine_kind::mt19937; }
   const char* word_type() const noexcept {
     return kind == engine_kind::sobol32 ? "unsigned" : "unsigned long long";
   }
@@ -53,12 +56,13 @@ struct random_request {
   std::uint64_t count;
   std::uint64_t used = 0;  ///< numbers of 32 bits that were reserved
 
-  const random_recipe& recipe() const noexcept { return recipe_of(distribution.kind); }
+  constexpr const random_recipe& recipe() const noexcept { return recipe_of(distribution.kind); }
 
   /// Returns how many numbers of 32 bits make an element.
-  unsigned words() const noexcept {
-    // MRG32k3a makes a double of one number, as in cuRAND.
-    const unsigned for_double = source.kind == engine_kind::mrg32k3a ? 1 : 2;
+  constexpr unsigned words() const noexcept {
+    // MRG32k3a and MT19937 make a double of one number, as in cuRAND.
+    const bool of_one = source.kind == engine_kind::mrg32k3a || source.is_stored();
+    const unsigned for_double = of_one ? 1 : 2;
     switch (distribution.kind) {
       case random_kind::bits: return element.type.bytes == 8 ? 2 : 1;
       case random_kind::integers: return distribution.count - 1 > 0xffff'fffe ? 2 : 1;
@@ -68,7 +72,7 @@ struct random_request {
     }
   }
   /// Whether they are doubles for which Philox has an order of its own.
-  bool in_order_of_doubles() const noexcept {
+  constexpr bool in_order_of_doubles() const noexcept {
     return element.is_double() && source.counts() && !recipe().draws_until_accepted &&
            distribution.kind != random_kind::discrete &&
            distribution.kind != random_kind::bernoulli;
@@ -79,6 +83,7 @@ struct random_request {
   }
   /// Returns how many numbers an engine that does not count uses for an element, or for a pair.
   unsigned words_of_unit() const noexcept {
+    if (source.is_stored()) return seeds_sequences() ? 2 : words();
     if (recipe().draws_until_accepted) return 2;
     return words() * (recipe().in_pairs ? 2 : 1) + (seeds_sequences() ? 2 : 0);
   }
@@ -106,6 +111,9 @@ struct random_request {
         if (partial != 0) engine.reserve(numbers_of_both_orders - partial);
         used = ((used - 1) / numbers_of_both_orders + 1) * numbers_of_both_orders;
       }
+    } else if (source.is_stored()) {
+      engine.reserve(engine.offset % words_of_unit());
+      used = count * words_of_unit();
     } else if (words_of_unit() == 1) {
       used = count;
     } else {

@@ -2,6 +2,7 @@
 /// \file
 /// `random_writer`: writes the snippet of a kernel that makes random numbers.
 
+#include <gpu/random/detail/mt19937_kernel.hpp>
 #include <gpu/random/detail/random_request.hpp>
 
 namespace gpu::inline v0::detail {
@@ -16,9 +17,9 @@ class random_writer {
     text_builder out;
     out << "#include <gpu/device/distributions.hpp>\n#include <gpu/device/philox.hpp>\n";
     if (!request_.source.counts()) {
-      out << "#include <gpu/device/"
-          << (request_.source.is_quasi_random() ? "sobol" : request_.source.name) << ".hpp>\n";
+      out << "#include <gpu/device/" << (inverts() ? "sobol" : request_.source.name) << ".hpp>\n";
     }
+    if (request_.source.is_stored()) out << mt19937_preamble;
     out << "using real = " << (makes_doubles() ? "double" : "float") << ";\n";
     return out.finish();
   }
@@ -29,6 +30,8 @@ class random_writer {
       write_counted(out);
     } else if (request_.source.is_quasi_random()) {
       write_quasi_random(out);
+    } else if (request_.source.is_stored()) {
+      write_stored(out);
     } else {
       write_interleaved(out);
     }
@@ -36,6 +39,10 @@ class random_writer {
   }
 
  private:
+  /// Whether a normal number is made of one number, by the inverse of its distribution function.
+  bool inverts() const noexcept {
+    return request_.source.is_quasi_random() || request_.source.is_stored();
+  }
   bool makes_doubles() const noexcept { return request_.element.is_double(); }
 
   /// The element with the index i is a function of i.
@@ -93,6 +100,16 @@ class random_writer {
         << ";\ngpu::sobol<word> words(vectors, ((const word*)shifts)[dimension] ^ "
            "gpu::random::sobol_number(vectors, high, low));\n"
         << "auto& own = words;\n";
+    if (request_.recipe().in_pairs) out << "const real z = gpu::normal<real>(words);\n";
+    write_element(out, "i");
+  }
+
+  /// The words of the element with the index i follow each other.
+  void write_stored(text_builder& out) const {
+    const bool seeds = request_.seeds_sequences();
+    out << "stored_words " << (seeds ? "stored" : "words") << "(place, first + i * "
+        << request_.words_of_unit() << ");\n";
+    if (seeds) out << "gpu::philox own(gpu::random::bits64(stored));\nauto& words = own;\n";
     if (request_.recipe().in_pairs) out << "const real z = gpu::normal<real>(words);\n";
     write_element(out, "i");
   }
