@@ -49,7 +49,7 @@ struct random_access {
               {},
               Engine::name,
               1,
-              copy_end_of(engine.vectors_),
+              copy_end_of(engine.tables_),
               copy_end_of(engine.shifts_)};
     } else if constexpr (is_stored_engine<Engine>) {
       return {

@@ -20,8 +20,8 @@ struct sobol_options {
 /// ones, so that means over them converge faster. Numbers of it are asked for in the shape of
 /// dimensions by points: a fill takes as many points as its elements are times the dimensions, and
 /// first all coordinates in dimension 0, then all in dimension 1, as cuRAND has them. `gpu::
-/// transpose` of the result has a point in each row. Owns its direction vectors in device memory,
-/// which must live as long as work that uses them. Move-only.
+/// transpose` of the result has a point in each row. Owns tables in device memory, made of the
+/// direction vectors, which must live as long as work that uses them. Move-only.
 template <class Word> class sobol_engine {
  public:
   static constexpr unsigned bits = 8 * sizeof(Word);
@@ -95,8 +95,11 @@ template <class Word> class sobol_engine {
       return detail::fail(detail::refusal(errc::size_mismatch, "gpu::sobol::from_vectors",
                                           out.finish(), where, count, dimensions * bits));
     }
-    return upload(stream, detail::data_of(vectors), detail::data_of(shifts), dimensions, offset,
-                  where);
+    return detail::catch_bad_alloc(
+        "gpu::sobol::from_vectors", where, [&]() -> result<sobol_engine> {
+          return upload(stream, detail::data_of(vectors), detail::data_of(shifts), dimensions,
+                        offset, where);
+        });
   }
 
   std::size_t dimensions() const noexcept { return shifts_.size(); }
@@ -109,8 +112,8 @@ template <class Word> class sobol_engine {
   friend detail::engine_access;
   friend detail::random_access;
 
-  sobol_engine(array<Word, 2>&& vectors, array<Word>&& shifts, std::uint64_t offset) noexcept
-      : vectors_{detail::move(vectors)}, shifts_{detail::move(shifts)}, position_{0, 0, offset} {}
+  sobol_engine(array<Word, 2>&& tables, array<Word>&& shifts, std::uint64_t offset) noexcept
+      : tables_{detail::move(tables)}, shifts_{detail::move(shifts)}, position_{0, 0, offset} {}
 
   static result<> require_dimensions(const char* function, std::size_t dimensions,
                                      source_location where) noexcept {
@@ -126,13 +129,35 @@ template <class Word> class sobol_engine {
   static result<sobol_engine> upload(const stream_ref& stream, const void* vectors,
                                      const void* shifts, std::size_t dimensions,
                                      std::uint64_t offset, source_location where) {
-    auto on_device =
-        GPU_TRY((gpu::empty<Word>(stream, gpu::shape<2>{dimensions, std::size_t{bits}}, where)));
+    constexpr std::size_t words = std::size_t{4} * bits;
+    const sequence<Word> tables = make_tables(static_cast<const Word*>(vectors), dimensions);
+    auto on_device = GPU_TRY((gpu::empty<Word>(stream, gpu::shape<2>{dimensions, words}, where)));
     auto shifts_on_device = GPU_TRY((gpu::empty<Word>(stream, gpu::shape<1>{dimensions}, where)));
-    GPU_TRY(detail::upload(stream, vectors, detail::copy_end_of(on_device), sizeof(Word), where));
+    GPU_TRY(
+        detail::upload(stream, tables.data(), detail::copy_end_of(on_device), sizeof(Word), where));
     GPU_TRY(
         detail::upload(stream, shifts, detail::copy_end_of(shifts_on_device), sizeof(Word), where));
     return sobol_engine(detail::move(on_device), detail::move(shifts_on_device), offset);
+  }
+
+  /// Returns for each dimension and each four bits of a number what the 16 cases contribute to the
+  /// coordinate. Vector k belongs to bit k of the Gray code, which is the sum of bits k and k + 1
+  /// of the number.
+  static sequence<Word> make_tables(const Word* vectors, std::size_t dimensions) {
+    sequence<Word> tables;
+    tables.reserve(dimensions * 4 * bits);
+    for (const Word* own = vectors; own != vectors + dimensions * bits; own += bits) {
+      for (unsigned first = 0; first < bits; first += 4) {
+        for (unsigned set = 0; set < 16; ++set) {
+          Word sum = 0;
+          for (unsigned k = first; k < first + 4; ++k) {
+            if ((set >> (k - first) & 1) != 0) sum ^= k == 0 ? own[0] : own[k] ^ own[k - 1];
+          }
+          tables.push_back(sum);
+        }
+      }
+    }
+    return tables;
   }
 
   /// Multiplies each vector, as a column of bits from the highest on, by a lower triangular matrix
@@ -160,7 +185,7 @@ template <class Word> class sobol_engine {
     }
   }
 
-  array<Word, 2> vectors_;  ///< of each dimension, one for each bit
+  array<Word, 2> tables_;  ///< of each dimension, one for each bit
   array<Word> shifts_;
   detail::engine_position position_;
 };

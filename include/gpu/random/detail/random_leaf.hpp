@@ -14,7 +14,7 @@ struct random_leaf_state {
   double a, b, c;
   std::uint64_t least, count;
   std::uint64_t sums;                                          ///< of weights
-  std::uint64_t vectors, shifts;                               ///< of Sobol's sequences
+  std::uint64_t tables, shifts;                                ///< of Sobol's sequences
   std::uint64_t points;                                        ///< of them in each dimension
   std::uint64_t elements, dimensions, empty_range, exhausted;  ///< for the check
 };
@@ -28,7 +28,7 @@ namespace random {
 struct leaf_state {
   unsigned long long seed, sequence, first;
   double a, b, c;
-  unsigned long long least, count, sums, vectors, shifts, points;
+  unsigned long long least, count, sums, tables, shifts, points;
   unsigned long long elements, dimensions, empty_range, exhausted;
 };
 
@@ -51,8 +51,10 @@ template <class Word> struct sobol_leaf {
   __device__ sobol_leaf(const leaf_state& s, unsigned long long at)
       : sobol_leaf(s, at / s.points, at % s.points) {}
   __device__ sobol_leaf(const leaf_state& s, unsigned long long dimension, unsigned long long point)
-      : words((const Word*)s.vectors + dimension * (8 * sizeof(Word)),
-              ((const Word*)s.shifts)[dimension], Word(s.first + point)) {}
+      : sobol_leaf((const Word*)s.tables + dimension * (32 * sizeof(Word)),
+                   ((const Word*)s.shifts)[dimension], Word(s.first + point)) {}
+  __device__ sobol_leaf(const Word* tables, Word shift, Word number)
+      : words(tables, shift ^ sobol_number(tables, Word(number / 4), unsigned(number % 4))) {}
 };
 
 template <class T, class Source>

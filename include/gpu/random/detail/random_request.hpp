@@ -24,7 +24,7 @@ struct random_source {
   engine_position position;  ///< its offset is where the call's numbers begin
   const char* name;
   std::uint64_t sequences;  ///< that the engine has
-  copy_end place = {};      ///< a position in memory, direction vectors, or numbers
+  copy_end place = {};      ///< a position in memory, tables of Sobol, or numbers
   copy_end shifts = {};     ///< for each dimension of them
 
   constexpr bool counts() const noexcept {

@@ -96,9 +96,9 @@ class random_writer {
              "const word number = word(first) + (index(i) - dimension * points);\n"
              "const word high = number / 4;\nconst unsigned low = unsigned(number) % 4;\n";
     }
-    out << "const word* const vectors = (const word*)place + dimension * " << bits
-        << ";\ngpu::sobol<word> words(vectors, ((const word*)shifts)[dimension] ^ "
-           "gpu::random::sobol_number(vectors, high, low));\n"
+    out << "const word* const tables = (const word*)place + dimension * " << 4 * bits
+        << ";\ngpu::sobol<word> words(tables, ((const word*)shifts)[dimension] ^ "
+           "gpu::random::sobol_number(tables, high, low));\n"
         << "auto& own = words;\n";
     if (request_.recipe().in_pairs) out << "const real z = gpu::normal<real>(words);\n";
     write_element(out, "i");

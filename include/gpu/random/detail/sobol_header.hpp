@@ -74,23 +74,16 @@ template <int Bytes> struct unsigned_of { using type = unsigned; };
 template <> struct unsigned_of<8> { using type = unsigned long long; };
 template <class Index> using unsigned_index = typename unsigned_of<sizeof(Index)>::type;
 
-/// Number 4 * high + low of a dimension that is not scrambled. The four numbers of one `high` share
-/// all but two of the direction vectors, which the compiler finds where `low` is a constant.
+/// Number 4 * high + low of a dimension that is not scrambled, from the tables that the host makes of
+/// its direction vectors: for each four bits of the number, what these 16 cases contribute. The four
+/// numbers of one `high` share all but one of them.
 template <class Word>
-__device__ inline Word sobol_number(const Word* vectors, Word high, unsigned low) {
-  constexpr int bits = sizeof(Word) * 8, step = 16 / sizeof(Word);
-  const Word code = high ^ high >> 1;
-  Word value = 0, loaded[step];
+__device__ inline Word sobol_number(const Word* tables, Word high, unsigned low) {
+  Word value = 0;
 #pragma unroll
-  for (int bit = 0; bit < bits; bit += step) {
-    *(uint4*)loaded = *(const uint4*)(vectors + bit);
-#pragma unroll
-    for (int k = 0; k < step; ++k) {
-      if (bit + k >= 2) value ^= (code >> (bit + k - 2) & 1) != 0 ? loaded[k] : 0;
-    }
-  }
-  if ((low ^ low >> 1) & 1) value ^= vectors[0];
-  return ((low >> 1 ^ unsigned(high)) & 1) != 0 ? value ^ vectors[1] : value;
+  for (int bit = 2; bit < int(sizeof(Word)) * 8 - 2; bit += 4)
+    value ^= tables[(bit / 4 + 1) * 16 + unsigned(high >> bit & 15)];
+  return value ^ tables[unsigned(high & 3) * 4 + low];
 }
 
 // From the middle outwards, where floating-point numbers are dense.
