@@ -187,12 +187,13 @@ TEST_CASE("external memory: a dedicated allocation is imported as one",
   const gpu::device device = test::first_device();
   const foreign_file theirs(4096);
   static unsigned flags;
-  flags = 9;
+  static decltype(gpu::driver::entry_points::import_external_memory) real;
   gpu::driver::entry_points table = test::driver();
+  real = table.import_external_memory;
   table.import_external_memory = [](CUexternalMemory* made,
                                     const CUDA_EXTERNAL_MEMORY_HANDLE_DESC* from) {
     flags = from->flags;
-    return test::driver().import_external_memory(made, from);
+    return real(made, from);
   };
   const gpu::driver::scoped_entry_points in_force(table);
   for (const bool dedicated : {true, false}) {
@@ -245,20 +246,23 @@ TEST_CASE("external memory: each driver call may fail, and no descriptor is lost
           "[interop][external][faults][cpu]") {
   const foreign_file theirs(4096);
   std::string wrong;
-  CHECK(test::sweep([&]() -> gpu::result<> {
-          const gpu::device device = GPU_TRY(gpu::device::get(0));
-          file_descriptor file = theirs.descriptor();
-          const int number = file.native();
-          auto memory = external_memory::open(device, std::move(file), 4096);
-          if (memory.has_value() && (file || test::is_open(number))) wrong = "not handed over";
-          if (file ? !test::is_open(number) : test::is_open(number)) wrong = "lost";
-          const auto imported = GPU_TRY(std::move(memory));
-          auto buffer = GPU_TRY(imported.map_buffer<int>(0, 16));
-          GPU_TRY(gpu::copy(std::vector<int>(16, 3), buffer));
-          const auto array = GPU_TRY(imported.map_mipmapped_array<int>({.width = 4}));
-          GPU_TRY(array.level(0));
-          return {};
-        }) == "");
+  const auto operation = [&]() -> gpu::result<> {
+    const gpu::device device = GPU_TRY(gpu::device::get(0));
+    const gpu::context_ref primary = GPU_TRY(gpu::context::primary(device));
+    const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(primary));
+    file_descriptor file = theirs.descriptor();
+    const int number = file.native();
+    auto memory = external_memory::open(device, std::move(file), 4096);
+    if (memory.has_value() && file) wrong = "not handed over";
+    if (test::is_open(number) != static_cast<bool>(file)) wrong = "lost";
+    const auto imported = GPU_TRY(std::move(memory));
+    auto buffer = GPU_TRY(imported.map_buffer<int>(0, 16));
+    GPU_TRY(gpu::copy(std::vector<int>(16, 3), buffer));
+    const auto array = GPU_TRY(imported.map_mipmapped_array<int>({.width = 4}));
+    GPU_TRY(array.level(0));
+    return {};
+  };
+  CHECK(test::sweep(operation, {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
   CHECK(wrong == "");
 }
 

@@ -276,29 +276,30 @@ TEST_CASE("external semaphore: nodes are added, and edited in both kinds of grap
 
 TEST_CASE("external semaphore: each driver call may fail, and no descriptor is lost",
           "[interop][external][faults][cpu]") {
-  const foreign_file theirs;
   std::string wrong;
-  CHECK(test::sweep([&]() -> gpu::result<> {
-          const gpu::device device = GPU_TRY(gpu::device::get(0));
-          const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
-          theirs.set_value(0);
-          file_descriptor file = theirs.descriptor();
-          const int number = file.native();
-          auto made = external_semaphore::open(
-              device, std::move(file), external_semaphore_handle_type::timeline_semaphore_fd);
-          if (file ? !test::is_open(number) : test::is_open(number)) wrong = "lost";
-          const auto semaphore = GPU_TRY(std::move(made));
-          GPU_TRY(gpu::signal(stream, {semaphore, 1}));
-          GPU_TRY(gpu::wait(stream, {{semaphore, 1}, {semaphore, 1}}));
-          const gpu::graph graph = GPU_TRY(gpu::graph::create(device));
-          GPU_TRY(graph.add({}, gpu::semaphore_signal_node{{semaphore, 2}}));
-          const gpu::graph_exec exec = GPU_TRY(gpu::graph_exec::instantiate(graph));
-          GPU_TRY(gpu::launch(stream, exec));
-          GPU_TRY(stream.synchronize());
-          auto moved = external_semaphore::adopt(external_semaphore{}.release());
-          moved = external_semaphore{};
-          return {};
-        }) == "");
+  const auto operation = [&]() -> gpu::result<> {
+    const gpu::device device = GPU_TRY(gpu::device::get(0));
+    const gpu::context_ref primary = GPU_TRY(gpu::context::primary(device));
+    const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(primary));
+    const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+    const foreign_file theirs;  // work that a failure has left behind has another one
+    file_descriptor file = theirs.descriptor();
+    const int number = file.native();
+    auto made = external_semaphore::open(device, std::move(file),
+                                         external_semaphore_handle_type::timeline_semaphore_fd);
+    if (test::is_open(number) != static_cast<bool>(file)) wrong = "lost";
+    auto semaphore = GPU_TRY(std::move(made));
+    GPU_TRY(gpu::signal(stream, {semaphore, 1}));
+    GPU_TRY(gpu::wait(stream, {{semaphore, 1}, {semaphore, 1}}));
+    const gpu::graph graph = GPU_TRY(gpu::graph::create(device));
+    GPU_TRY(graph.add({}, gpu::semaphore_signal_node{{semaphore, 2}}));
+    const gpu::graph_exec exec = GPU_TRY(gpu::graph_exec::instantiate(graph));
+    GPU_TRY(gpu::launch(stream, exec));
+    GPU_TRY(stream.synchronize());
+    const auto moved = external_semaphore::adopt(semaphore.release());
+    return {};
+  };
+  CHECK(test::sweep(operation, {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
   CHECK(wrong == "");
 }
 

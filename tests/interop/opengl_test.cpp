@@ -263,14 +263,14 @@ TEST_CASE("opengl: the errors of the driver name the object and what may be wron
   CHECK(says(error_of(registered_gl_image::create(f.device, name)),
              ("no image " + std::to_string(name)).c_str(), "GL_RGBA8"));
   const auto buffer = value_of(registered_gl_buffer::create(f.device, name));
-  gpu::cuda_error registering, mapping, devices;
+  std::vector<gpu::cuda_error> errors;
   std::thread([&] {  // in which no context of OpenGL is current
-    registering = error_of(registered_gl_buffer::create(f.device, name));
-    mapping = error_of(graphics_mapping::create(f.stream, buffer));
-    devices = error_of(gpu::gl_devices());
+    errors.push_back(error_of(registered_gl_buffer::create(f.device, name)));
+    errors.push_back(error_of(graphics_mapping::create(f.stream, buffer)));
+    errors.push_back(error_of(gpu::gl_devices()));
   })
       .join();
-  for (const gpu::cuda_error& each : {registering, mapping, devices})
+  for (const gpu::cuda_error& each : errors)
     CHECK(says(each, "a context of OpenGL", "current in the calling thread", "eglMakeCurrent"));
 }
 
@@ -303,22 +303,25 @@ TEST_CASE("opengl: each driver call may fail, and nothing stays registered or ma
           "[interop][opengl][faults][cpu]") {
   gl_stand_in gl;
   const unsigned name = gl.make_buffer(64), image_name = gl.make_image({.width = 4, .height = 4});
-  CHECK(test::sweep([&]() -> gpu::result<> {
-          const gpu::device device = GPU_TRY(gpu::gl_devices())[0];
-          const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
-          auto buffer = GPU_TRY(registered_gl_buffer::create(device, name));
-          const auto image = GPU_TRY(registered_gl_image::create(device, image_name));
-          GPU_TRY(buffer.set_map_flags(graphics_map_flags::write_discard));
-          {
-            auto mapping = GPU_TRY(graphics_mapping::create(stream, {buffer, image}));
-            GPU_TRY(gpu::copy(std::vector<int>(16, 3), GPU_TRY(mapping.span<int>(buffer))));
-            GPU_TRY(mapping.array(image));
-            GPU_TRY(mapping.mipmapped_array(image, 1));
-            GPU_TRY(mapping.unmap());
-          }
-          GPU_TRY(graphics_mapping::create(stream, image));
-          return buffer.unregister();
-        }) == "");
+  const auto operation = [&]() -> gpu::result<> {
+    const gpu::device device = GPU_TRY(gpu::gl_devices())[0];
+    const gpu::context_ref primary = GPU_TRY(gpu::context::primary(device));
+    const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(primary));
+    const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+    auto buffer = GPU_TRY(registered_gl_buffer::create(device, name));
+    const auto image = GPU_TRY(registered_gl_image::create(device, image_name));
+    GPU_TRY(buffer.set_map_flags(graphics_map_flags::write_discard));
+    {
+      auto mapping = GPU_TRY(graphics_mapping::create(stream, {buffer, image}));
+      GPU_TRY(gpu::copy(std::vector<int>(16, 3), GPU_TRY(mapping.span<int>(buffer))));
+      GPU_TRY(mapping.array(image));
+      GPU_TRY(mapping.mipmapped_array(image, 1));
+      GPU_TRY(mapping.unmap());
+    }
+    GPU_TRY(graphics_mapping::create(stream, image));
+    return buffer.unregister();
+  };
+  CHECK(test::sweep(operation, {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
 }
 
 }  // namespace opengl_test
