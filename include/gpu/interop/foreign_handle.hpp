@@ -7,6 +7,7 @@
 #include <gpu/driver/detail/device_refusals.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
 #include <gpu/memory/file_descriptor.hpp>
+#include <gpu/system/nvsci.hpp>
 
 namespace gpu::inline v0 {
 
@@ -37,13 +38,6 @@ namespace detail {
 
 /// The systems that kinds of handles come from.
 enum class handle_system { posix, windows, nvsci };
-
-/// NvSci is a library of Jetson and DRIVE, which have ARM processors.
-#if defined(__aarch64__)
-inline constexpr bool may_have_nvsci = true;
-#else
-inline constexpr bool may_have_nvsci = false;
-#endif
 
 inline result<> require_nvsci(const char* function, const char* what,
                               source_location where) noexcept {
