@@ -27,7 +27,8 @@ using test::says;
 using test::value_of;
 
 static_assert(!std::is_copy_constructible_v<external_memory>);
-static_assert(std::is_nothrow_move_constructible_v<external_memory>);
+static_assert(std::is_nothrow_default_constructible_v<external_memory>);
+static_assert(std::is_nothrow_move_assignable_v<external_memory>);
 
 using import_calls = test::noted_calls<&gpu::driver::entry_points::import_external_memory>;
 

@@ -32,6 +32,8 @@ using test::says;
 using test::value_of;
 
 static_assert(!std::is_copy_constructible_v<registered_gl_buffer>);
+static_assert(std::is_nothrow_default_constructible_v<registered_gl_image>);
+static_assert(std::is_nothrow_move_assignable_v<registered_gl_image>);
 static_assert(!std::is_copy_constructible_v<graphics_mapping>);
 static_assert(std::is_nothrow_move_assignable_v<graphics_mapping>);
 static_assert(!std::is_convertible_v<registered_gl_image, gpu::graphics_resource_ref>);

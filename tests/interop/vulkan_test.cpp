@@ -30,11 +30,7 @@ constexpr std::size_t bytes = count * sizeof(unsigned);
 /// Vulkan on the GPU of device 0; tests that find none are skipped with the reason.
 struct fixture {
   gpu::device device = test::first_device();
-  CUuuid uuid = [this] {
-    CUuuid found{};
-    REQUIRE(test::driver().device_get_uuid(&found, device.native()) == CUDA_SUCCESS);
-    return found;
-  }();
+  gpu::device_uuid uuid = value_of(device.uuid());
   test::vulkan theirs{&uuid.bytes[0]};
   gpu::stream stream = value_of(gpu::stream::create(device));
 
