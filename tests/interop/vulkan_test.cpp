@@ -10,6 +10,7 @@
 #include <gpu/memory/pinned_vector.hpp>
 #include <gpu/texture/copy_array.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -72,7 +73,8 @@ TEST_CASE("vulkan: a timeline semaphore orders what both sides write",
   const external_semaphore timeline = f.import(their_timeline, true);
   auto buffer = value_of(memory.map_buffer<unsigned>(0, count));
   auto found = value_of(gpu::pinned_vector<unsigned>::create(f.device, count));
-  const auto ours = value_of(gpu::pinned_vector<unsigned>::create(f.device, count, 0x5eed'1234u));
+  auto ours = value_of(gpu::pinned_vector<unsigned>::create(f.device, count));
+  std::ranges::fill(ours, 0x5eed'1234u);
 
   value_of(gpu::wait(f.stream, {timeline, 1}));  // nobody has signaled it yet
   value_of(gpu::copy(f.stream, buffer, found));
