@@ -37,7 +37,7 @@ template <> inline constexpr bool is_flag_set<nvscisync_use> = true;
 namespace detail {
 
 /// The systems that kinds of handles come from.
-enum class handle_system { posix, windows, nvsci };
+enum class handle_system : unsigned char { posix, windows, nvsci };
 
 inline result<> require_nvsci(const char* function, const char* what,
                               source_location where) noexcept {
