@@ -17,6 +17,9 @@
 #include <gpu/algorithm/sum.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/core/last_error.hpp>
+#include <gpu/interop/external_memory.hpp>
+#include <gpu/interop/external_semaphore.hpp>
+#include <gpu/interop/opengl.hpp>
 #include <gpu/memory/ipc.hpp>
 #include <gpu/memory/memory_range_attribute.hpp>
 #include <gpu/memory/peer.hpp>
@@ -60,6 +63,13 @@ extern gpu::event_handle event_handle;
 extern gpu::imported_memory<float> imported;
 extern gpu::file_descriptor descriptor;
 extern gpu::imported_memory_pool imported_pool;
+extern gpu::external_memory external_memory;
+extern gpu::external_semaphore timeline;
+extern void *windows_handle, *attribute_list;
+extern unsigned gl_name;
+extern gpu::registered_gl_buffer gl_buffer;
+extern gpu::registered_gl_image gl_image;
+extern gpu::graphics_mapping gl_mapping;
 extern gpu::allocation_handle shared_allocation;
 
 extern gpu::cuda_array<float> plane, other_plane, sparse, deferred, writable;

@@ -105,6 +105,20 @@ class mipmapped_array_ref : public mipmapped_array_operations<mipmapped_array_re
 
 namespace detail {
 
+/// Fails unless an array of this shape can have so many levels, and turns 0 into all levels.
+inline result<> resolve_levels(const char* function, const array_shape& shape, unsigned& levels,
+                               source_location where) noexcept {
+  const unsigned most = shape.max_levels();
+  if (levels > most) {
+    text_builder out;
+    out << "the number of levels is " << levels << ", but an array of this shape has at most "
+        << most << ". Pass a smaller number, or 0 for all levels.";
+    return fail(refusal(errc::invalid_argument, function, out.finish(), where, levels, most));
+  }
+  if (levels == 0) levels = most;
+  return {};
+}
+
 struct destroy_mipmapped_array {
   template <class T> void operator()(const mipmapped_array_ref<T>& array) const noexcept {
     driver::destroy_in<&driver::entry_points::mipmapped_array_destroy>(array.context().native(),
@@ -164,15 +178,7 @@ class mipmapped_array : public mipmapped_array_operations<mipmapped_array<T>, T>
     constexpr const char* function = "gpu::mipmapped_array::create";
     const context_ref in = GPU_TRY(on.resolve(function, where));
     GPU_TRY(detail::check_array(function, in.device(), shape, format, true, where));
-    const unsigned most = shape.max_levels();
-    if (levels > most) {
-      detail::text_builder out;
-      out << "the number of levels is " << levels << ", but an array of this shape has at most "
-          << most << ". Pass a smaller number, or 0 for all levels.";
-      return detail::fail(
-          detail::refusal(errc::invalid_argument, function, out.finish(), where, levels, most));
-    }
-    if (levels == 0) levels = most;
+    GPU_TRY(detail::resolve_levels(function, shape, levels, where));
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = detail::native_descriptor(shape, format);
     CUmipmappedArray native = nullptr;
     result<> made = driver::call_in<&driver::entry_points::mipmapped_array_create>(

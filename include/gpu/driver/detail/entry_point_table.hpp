@@ -18,6 +18,17 @@
 extern "C" CUresult CUDAAPI cuProfilerStart(void);
 extern "C" CUresult CUDAAPI cuProfilerStop(void);
 
+// As in cudaGL.h, which needs the headers of OpenGL, and in which the name cuGLGetDevices is a
+// macro.
+#pragma push_macro("cuGLGetDevices")
+#undef cuGLGetDevices
+extern "C" CUresult CUDAAPI cuGLGetDevices(unsigned* count, CUdevice* devices, unsigned capacity,
+                                           unsigned list);
+extern "C" CUresult CUDAAPI cuGraphicsGLRegisterBuffer(CUgraphicsResource* resource,
+                                                       unsigned buffer, unsigned flags);
+extern "C" CUresult CUDAAPI cuGraphicsGLRegisterImage(CUgraphicsResource* resource, unsigned image,
+                                                      unsigned target, unsigned flags);
+
 namespace gpu::inline v0::driver {
 
 /// Pointers to the driver's functions. A member is null if the driver lacks the function; then that
@@ -36,6 +47,8 @@ struct entry_points {
   /// string that outlives the table, or null.
   const char* unavailable_detail;
 };
+
+#pragma pop_macro("cuGLGetDevices")
 
 /// The name and position of one member of `entry_points`.
 struct entry_point_info {

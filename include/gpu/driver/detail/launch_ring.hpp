@@ -23,6 +23,7 @@ inline constexpr launch_label copy_batch_label{"a batch of copies", -1};
 inline constexpr launch_label fill_label{"a fill", -1};
 inline constexpr launch_label graph_label{"a graph", -1};
 inline constexpr launch_label memory_operation_label{"a stream memory operation", -1};
+inline constexpr launch_label semaphore_label{"a signal or wait of external semaphores", -1};
 
 /// A launch if `label` is set; otherwise a synchronization that waited for all before `finished`.
 struct alignas(64) launch_record {

@@ -46,6 +46,12 @@ inline constexpr counted_argument counted_arguments[] = {
     {"cuMemPoolSetAccess", 1, 2},
     {"cuMemSetAccess", 2, 3},
     {"cuStreamBatchMemOp", 2, 1},
+    {"cuSignalExternalSemaphoresAsync", 0, 2},
+    {"cuSignalExternalSemaphoresAsync", 1, 2},
+    {"cuWaitExternalSemaphoresAsync", 0, 2},
+    {"cuWaitExternalSemaphoresAsync", 1, 2},
+    {"cuGraphicsMapResources", 1, 0},
+    {"cuGraphicsUnmapResources", 1, 0},
     {"cuStreamBeginCaptureToGraph", 2, 4},
     {"cuStreamBeginCaptureToGraph", 3, 4},
     {"cuStreamUpdateCaptureDependencies", 1, 3},
@@ -283,10 +289,16 @@ class recorded_memory {
     add_if_host(from.ptr, ((copy.extent.depth - 1) * rows + copy.extent.height - 1) * row +
                               copy.extent.width);
   }
+  template <class Semaphores> void follow_semaphores(const Semaphores& all) {
+    add(all.extSemArray, all.numExtSems * sizeof *all.extSemArray);
+    add(all.paramsArray, all.numExtSems * sizeof *all.paramsArray);
+  }
   void follow(const CUgraphNodeParams& node) {
     if (node.type == CU_GRAPH_NODE_TYPE_MEMCPY) follow(node.memcpy.copyParams);
     if (node.type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
       add(node.memOp.paramArray, node.memOp.count * sizeof *node.memOp.paramArray);
+    if (node.type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL) follow_semaphores(node.extSemSignal);
+    if (node.type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT) follow_semaphores(node.extSemWait);
     if (node.type != CU_GRAPH_NODE_TYPE_KERNEL) return;
     add_parameters(node.kernel.func != nullptr ? node.kernel.func
                                                : reinterpret_cast<CUfunction>(node.kernel.kern),

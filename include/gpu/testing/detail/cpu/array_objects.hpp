@@ -53,6 +53,7 @@ struct mipmapped_array_state {
   std::shared_ptr<context_state> context;
   std::uint64_t base = 0;
   std::vector<array_ptr> levels;  // the finest first
+  bool borrowed = false;          // of a mapped image of OpenGL
   std::string place;
 };
 using mipmapped_array_ptr = std::shared_ptr<mipmapped_array_state>;

@@ -214,6 +214,7 @@ inline CUresult mipmapped_array_create(call& c, CUmipmappedArray* array,
 inline CUresult mipmapped_array_destroy(call& c, CUmipmappedArray handle) {
   const mipmapped_array_ptr array = c.driver.mipmapped_arrays.find(handle);
   if (!array) return c.driver.mipmapped_arrays.why_unknown(handle);
+  if (array->borrowed) return CUDA_SUCCESS;
   c.driver.mipmapped_arrays.take(handle);
   for (const array_ptr& each : array->levels) c.driver.arrays.take(each->handle);
   return free_array(c, array->context, array->base);

@@ -88,7 +88,9 @@ inline void free_block(driver_state& driver, std::uint64_t base) {
     case memory_block::origin::managed:
     case memory_block::origin::pinned: free_host_block(block); break;
     case memory_block::origin::registered:
-    case memory_block::origin::imported: break;
+    case memory_block::origin::imported:
+    case memory_block::origin::external:
+    case memory_block::origin::graphics: break;
   }
 }
 
@@ -126,6 +128,14 @@ inline void end_context(call& c, const context_ptr& context) {
   std::erase_if(driver.surfaces, [&](const auto& each) {
     return each.second.context == context && driver.images.remove_surface(each.first);
   });
+
+  const auto orphan_all = [&context](auto& table) {
+    for (const auto& each : table.all())
+      if (each->context == context) table.orphan(each->handle);
+  };
+  orphan_all(driver.external_memories);
+  orphan_all(driver.external_semaphores);
+  orphan_all(driver.graphics_resources);
 
   std::vector<std::uint64_t> own;
   for (const auto& [base, block] : driver.blocks_of_memory)
@@ -177,6 +187,9 @@ inline void drop_everything(driver_state& driver) {
   driver.surfaces.clear();
   driver.arrays.clear();
   driver.mipmapped_arrays.clear();
+  driver.graphics_resources.clear();
+  driver.external_memories.clear();
+  driver.external_semaphores.clear();
   while (!driver.blocks_of_memory.empty())
     free_block(driver, driver.blocks_of_memory.begin()->first);
   for (const auto& [base, mapping] : driver.virtual_memory.mappings) (void)driver.memory.free(base);

@@ -4,6 +4,7 @@
 
 #include <gpu/testing/cpu_driver_options.hpp>
 #include <gpu/testing/detail/cpu/context_stacks.hpp>
+#include <gpu/testing/detail/cpu/external_objects.hpp>
 #include <gpu/testing/detail/cpu/message_log.hpp>
 #include <gpu/testing/detail/cpu/objects.hpp>
 #include <gpu/testing/detail/cpu/places.hpp>
@@ -73,6 +74,12 @@ struct driver_state {
   machine::image_table images;  // the parts of the next two members that kernels see
   std::map<CUtexObject, image_object> textures;
   std::map<CUsurfObject, image_object> surfaces;
+  handle_table<CUexternalMemory, external_memory_state, handle_kind::external_memory>
+      external_memories;
+  handle_table<CUexternalSemaphore, external_semaphore_state, handle_kind::external_semaphore>
+      external_semaphores;
+  handle_table<CUgraphicsResource, graphics_resource_state, handle_kind::graphics_resource>
+      graphics_resources;
   std::map<CUgraphConditionalHandle, std::weak_ptr<conditional_value>> conditions;
   cuuint64_t last_capture_id = 0;
   std::map<std::uint64_t, memory_block> blocks_of_memory;  // by address

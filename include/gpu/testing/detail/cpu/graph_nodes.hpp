@@ -3,6 +3,7 @@
 /// Entry points: nodes made and changed by their descriptions.
 
 #include <gpu/testing/detail/cpu/copies_3d.hpp>
+#include <gpu/testing/detail/cpu/external_semaphores.hpp>
 #include <gpu/testing/detail/cpu/fills.hpp>
 #include <gpu/testing/detail/cpu/graph_edges.hpp>
 #include <gpu/testing/detail/cpu/graph_memory.hpp>
@@ -177,6 +178,18 @@ inline CUresult describe_memory_operations(call& c, const CUDA_BATCH_MEM_OP_NODE
   return CUDA_SUCCESS;
 }
 
+/// `from` are the parameters of signals or of waits.
+template <class Parameters>
+CUresult describe_semaphores(call& c, const Parameters& from, node_work& to) {
+  std::vector<semaphore_operation> all;
+  if (const CUresult bad = node_context(c, nullptr, to.context)) return bad;
+  if (const CUresult bad =
+          read_semaphores(c, from.extSemArray, from.paramsArray, from.numExtSems, all))
+    return bad;
+  to = semaphores_node(c.driver, to.context, std::move(all));
+  return CUDA_SUCCESS;
+}
+
 /// Turns a description into the work of a node of `graph`.
 inline CUresult describe(call& c, CUgraphNodeParams& from, const graph_state& graph,
                          node_work& to) {
@@ -207,8 +220,8 @@ inline CUresult describe(call& c, CUgraphNodeParams& from, const graph_state& gr
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
       return describe_conditional(c, from.conditional, graph, to);
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return describe_memory_operations(c, from.memOp, to);
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: return CUDA_ERROR_NOT_SUPPORTED;
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL: return describe_semaphores(c, from.extSemSignal, to);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: return describe_semaphores(c, from.extSemWait, to);
     default: return CUDA_ERROR_INVALID_VALUE;
   }
 }

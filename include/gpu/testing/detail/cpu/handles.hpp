@@ -36,6 +36,9 @@ enum class handle_kind : std::uint8_t {
   mipmapped_array,
   physical_memory,
   log_callback,
+  external_memory,
+  external_semaphore,
+  graphics_resource,
 };
 
 /// No process can map this part of the address space, so dereferencing a handle faults.

@@ -23,6 +23,8 @@ inline const char* name_of(memory_block::origin from) {
     case memory_block::origin::pinned: return "pinned host memory";
     case memory_block::origin::registered: return "registered host memory";
     case memory_block::origin::imported: return "imported memory";
+    case memory_block::origin::external: return "mapped external memory";
+    case memory_block::origin::graphics: return "mapped graphics buffer";
   }
   return "memory";
 }
@@ -76,7 +78,13 @@ inline std::vector<live_object> collect_live(driver_state& driver) {
       list.back().bytes = each->bytes();
     }
     for (const mipmapped_array_ptr& each : driver.mipmapped_arrays.all())
-      add("mipmapped array", each->handle, each->place);
+      if (!each->borrowed) add("mipmapped array", each->handle, each->place);
+    for (const auto& each : driver.external_memories.all())
+      add("external memory", each->handle, each->place);
+    for (const auto& each : driver.external_semaphores.all())
+      add("external semaphore", each->handle, each->place);
+    for (const auto& each : driver.graphics_resources.all())
+      add("graphics resource", each->handle, each->place);
     for (const CUlogsCallbackHandle each : driver.log.callbacks()) add("log callback", each, {});
     for (const auto& [handle, each] : driver.textures)
       list.push_back({"texture object", handle, 0, each.place});

@@ -162,7 +162,8 @@ inline CUresult mem_free(call& c, CUdeviceptr pointer) {
   };
   auto found = c.driver.blocks_of_memory.find(pointer);
   if (found == c.driver.blocks_of_memory.end() || found->second.on_host() ||
-      found->second.from == memory_block::origin::imported || found->second.free_enqueued)
+      found->second.from == memory_block::origin::imported ||
+      found->second.from == memory_block::origin::graphics || found->second.free_enqueued)
     return CUDA_ERROR_INVALID_VALUE;
   const context_ptr user = waits_for(found->second);
   if (const auto graph = found->second.graph.lock()) {  // its node keeps the address

@@ -155,7 +155,9 @@ struct memory_block {
     managed,
     pinned,
     registered,
-    imported
+    imported,
+    external,  // of another interface; cuMemFree ends the mapping
+    graphics   // a mapped buffer of OpenGL
   };
 
   std::uint64_t base = 0;

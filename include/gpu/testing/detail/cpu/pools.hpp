@@ -185,7 +185,8 @@ inline CUresult mem_free_async(call& c, CUdeviceptr pointer, CUstream handle) {
     return free_graph_memory(c, stream, pointer);
   if (found == c.driver.blocks_of_memory.end() || found->second.on_host() ||
       found->second.from == memory_block::origin::managed ||
-      found->second.from == memory_block::origin::imported || found->second.free_enqueued)
+      found->second.from == memory_block::origin::imported ||
+      found->second.from == memory_block::origin::graphics || found->second.free_enqueued)
     return bad ? bad : CUDA_ERROR_INVALID_VALUE;
   auto what = std::make_shared<operation>();
   what->work = [&driver = c.driver, pointer] {  // also if the context has a fault

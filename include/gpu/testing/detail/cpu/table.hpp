@@ -16,12 +16,15 @@
 #include <gpu/testing/detail/cpu/devices.hpp>
 #include <gpu/testing/detail/cpu/driver_state.hpp>
 #include <gpu/testing/detail/cpu/events.hpp>
+#include <gpu/testing/detail/cpu/external_memory.hpp>
+#include <gpu/testing/detail/cpu/external_semaphores.hpp>
 #include <gpu/testing/detail/cpu/fills.hpp>
 #include <gpu/testing/detail/cpu/functions.hpp>
 #include <gpu/testing/detail/cpu/graph_execs.hpp>
 #include <gpu/testing/detail/cpu/graph_memory_calls.hpp>
 #include <gpu/testing/detail/cpu/graph_updates.hpp>
 #include <gpu/testing/detail/cpu/graph_user_objects.hpp>
+#include <gpu/testing/detail/cpu/graphics.hpp>
 #include <gpu/testing/detail/cpu/host_memory.hpp>
 #include <gpu/testing/detail/cpu/ipc.hpp>
 #include <gpu/testing/detail/cpu/launches.hpp>
@@ -109,6 +112,16 @@ template <>
 inline constexpr bool unsafe_in_capture<&entry::mem_pool_import_from_shareable_handle> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_export_pointer> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_import_pointer> = true;
+
+template <> inline constexpr bool unsafe_in_capture<&entry::import_external_memory> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::destroy_external_memory> = true;
+template <>
+inline constexpr bool unsafe_in_capture<&entry::external_memory_get_mapped_buffer> = true;
+template <>
+inline constexpr bool unsafe_in_capture<&entry::external_memory_get_mapped_mipmapped_array> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::graphics_gl_register_buffer> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::graphics_gl_register_image> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::graphics_unregister_resource> = true;
 
 /// Does a call on an initialized driver. An enumerator that does not exist is passed on as it is;
 /// the function returns the driver's error.

@@ -1,0 +1,14 @@
+#pragma once
+/// \file
+/// `may_have_nvsci`: whether NvSci may be on the machines that the program is compiled for.
+
+namespace gpu::inline v0::detail {
+
+/// NvSci is NVIDIA's library of Jetson and DRIVE, which have ARM processors.
+#if defined(__aarch64__)
+inline constexpr bool may_have_nvsci = true;
+#else
+inline constexpr bool may_have_nvsci = false;
+#endif
+
+}  // namespace gpu::inline v0::detail
