@@ -193,8 +193,10 @@ TEST_CASE("error: the library's own codes have the names of their enumerators", 
   CHECK_NAME(link_failed);
   CHECK_NAME(callback_threw);
   CHECK_NAME(not_converged);
+  CHECK_NAME(no_library);
+  CHECK_NAME(library_too_old);
 #undef CHECK_NAME
-  CHECK(own_error(static_cast<errc>(27)).name() == std::string("unknown"));
+  CHECK(own_error(static_cast<errc>(29)).name() == std::string("unknown"));
   CHECK(own_error(static_cast<errc>(0)).name() == std::string("unknown"));
   CHECK(own_error(static_cast<errc>(-1)).name() == std::string("unknown"));
 }

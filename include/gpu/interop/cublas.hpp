@@ -3,6 +3,7 @@
 /// `cublas_handle`: products of matrices by cuBLAS, which is opened when the first handle is made.
 
 #include <gpu/array/matmul.hpp>
+#include <gpu/interop/detail/require_libcuda.hpp>
 
 namespace gpu::inline v0 {
 
@@ -62,21 +63,6 @@ struct cublas_library {
     return false;
   }
 };
-
-/// Fails with `errc::no_library` if the library would use another driver than the program does. A
-/// table that a test put in force works on every driver.
-template <class Library>
-result<> require_libcuda(const char* function, source_location where) noexcept {
-  const auto* table = library_table_in_force<Library>();
-  if (table != nullptr && table != &library_state<Library>::of_process().loaded) return {};
-  if (driver::uses_libcuda() || driver::current_entry_points().init == nullptr) return {};
-  text_builder out;
-  out << Library::name
-      << " works with the NVIDIA driver alone, and this program runs on another, such as the CPU "
-         "driver. Run it on a GPU, or do without "
-      << Library::name << '.';
-  return fail(refusal(errc::no_library, function, out.finish(), where));
-}
 
 /// A handle of cuBLAS, and the stream that it works on.
 struct cublas_object {
