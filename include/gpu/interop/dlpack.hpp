@@ -288,8 +288,7 @@ result<dlpack_array<T, Rank>> from_dlpack(
     std::ptrdiff_t dense = 1;
     for (int axis = Rank; axis-- > 0;) {
       extents[axis] = static_cast<std::size_t>(given.shape[axis]);
-      strides[axis] =
-          given.strides != nullptr ? static_cast<std::ptrdiff_t>(given.strides[axis]) : dense;
+      strides[axis] = given.strides != nullptr ? std::ptrdiff_t{given.strides[axis]} : dense;
       dense *= static_cast<std::ptrdiff_t>(extents[axis]);
     }
     const auto view = array_view<T, Rank>::from_native(address, extents, strides);
