@@ -16,6 +16,7 @@ enum class error_domain : std::uint8_t {
   nvjitlink,  ///< nvJitLink; the code is an `nvJitLinkResult`
   cublas,     ///< cuBLAS or cuBLASLt; the code is a `cublasStatus_t`
   nccl,       ///< NCCL; the code is an `ncclResult_t`
+  cufft,      ///< cuFFT; the code is a `cufftResult`
 };
 
 /// The errors that this library finds itself.

@@ -209,6 +209,16 @@ inline const char* cublas_advice(int code) noexcept {
   }
 }
 
+inline const char* cufft_advice(int code) noexcept {
+  switch (static_cast<cufft_code>(code)) {
+    case cufft_code::alloc_failed:
+      return "cuFFT had no memory for its workspace; free buffers that are no longer needed, or "
+             "transform fewer signals at a time.";
+    case cufft_code::invalid_size: return "cuFFT does not transform signals of this length.";
+    default: return nullptr;
+  }
+}
+
 inline const char* nccl_advice(int code) noexcept {
   switch (static_cast<nccl_code>(code)) {
     case nccl_code::unhandled_cuda_error:
@@ -237,6 +247,7 @@ inline const char* error_advice(error_domain domain, int code) noexcept {
     case error_domain::nvjitlink: return nvjitlink_advice(code);
     case error_domain::cublas: return cublas_advice(code);
     case error_domain::nccl: return nccl_advice(code);
+    case error_domain::cufft: return cufft_advice(code);
     case error_domain::gpu:
     case error_domain::curand: break;
   }

@@ -165,6 +165,26 @@ inline constexpr char cublas_code_names[] =
     "15 CUBLAS_STATUS_NOT_SUPPORTED\0"
     "16 CUBLAS_STATUS_LICENSE_ERROR\0";
 
+inline constexpr char cufft_code_names[] =
+    "0 CUFFT_SUCCESS\0"
+    "1 CUFFT_INVALID_PLAN\0"
+    "2 CUFFT_ALLOC_FAILED\0"
+    "3 CUFFT_INVALID_TYPE\0"
+    "4 CUFFT_INVALID_VALUE\0"
+    "5 CUFFT_INTERNAL_ERROR\0"
+    "6 CUFFT_EXEC_FAILED\0"
+    "7 CUFFT_SETUP_FAILED\0"
+    "8 CUFFT_INVALID_SIZE\0"
+    "9 CUFFT_UNALIGNED_DATA\0"
+    "11 CUFFT_INVALID_DEVICE\0"
+    "13 CUFFT_NO_WORKSPACE\0"
+    "14 CUFFT_NOT_IMPLEMENTED\0"
+    "16 CUFFT_NOT_SUPPORTED\0"
+    "17 CUFFT_MISSING_DEPENDENCY\0"
+    "18 CUFFT_NVRTC_FAILURE\0"
+    "19 CUFFT_NVJITLINK_FAILURE\0"
+    "20 CUFFT_NVSHMEM_FAILURE\0";
+
 inline constexpr char nccl_code_names[] =
     "0 ncclSuccess\0"
     "1 ncclUnhandledCudaError\0"
@@ -227,6 +247,7 @@ inline const char* error_code_name(error_domain domain, int code) noexcept {
     case error_domain::nvjitlink: return find_name(nvjitlink_code_names, code);
     case error_domain::cublas: return find_name(cublas_code_names, code);
     case error_domain::nccl: return find_name(nccl_code_names, code);
+    case error_domain::cufft: return find_name(cufft_code_names, code);
     case error_domain::curand: break;
   }
   return nullptr;

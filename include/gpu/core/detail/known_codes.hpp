@@ -97,6 +97,11 @@ enum class cublas_code : int {
   not_supported = 15,
 };
 
+enum class cufft_code : int {
+  alloc_failed = 2,
+  invalid_size = 8,
+};
+
 enum class nccl_code : int {
   unhandled_cuda_error = 1,
   system_error = 2,
