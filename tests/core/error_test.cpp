@@ -67,6 +67,9 @@ TEST_CASE("error: names are those of cuda.h and nvrtc.h", "[core][error]") {
   CHECK(name(error_domain::nvrtc, NVRTC_ERROR_COMPILATION) == "NVRTC_ERROR_COMPILATION");
   CHECK(name(error_domain::nvjitlink, 13) == "NVJITLINK_ERROR_ARCH_MISMATCH");
   CHECK(name(error_domain::nvjitlink, 18) == "NVJITLINK_ERROR_LTO_NOT_ENABLED");
+  CHECK(name(error_domain::cublas, 15) == "CUBLAS_STATUS_NOT_SUPPORTED");
+  CHECK(name(error_domain::nccl, 6) == "ncclRemoteError");
+  CHECK(name(error_domain::cufft, 16) == "CUFFT_NOT_SUPPORTED");
   CHECK(name(error_domain::curand, 1) == "unknown");
   CHECK(name(error_domain::gpu, static_cast<int>(errc::no_driver)) == "no_driver");
   CHECK(name(error_domain::gpu, static_cast<int>(errc::capture_prohibited)) ==
@@ -88,6 +91,10 @@ TEST_CASE("error: kinds are those that a caller handles alike", "[core][error]")
         error_kind::memory);
   CHECK(cuda_error(error_domain::nvjitlink, 13, "x", {}).kind() == error_kind::compile);
   CHECK(cuda_error(error_domain::curand, 102, "x", {}).kind() == error_kind::runtime);
+  CHECK(cuda_error(error_domain::cublas, 3, "x", {}).kind() == error_kind::memory);
+  CHECK(cuda_error(error_domain::cublas, 7, "x", {}).kind() == error_kind::runtime);
+  CHECK(cuda_error(error_domain::nccl, 5, "x", {}).kind() == error_kind::runtime);
+  CHECK(cuda_error(error_domain::cufft, 2, "x", {}).kind() == error_kind::memory);
   CHECK(driver_error(CUDA_ERROR_ECC_UNCORRECTABLE).kind() == error_kind::runtime);
   CHECK(driver_error(CUDA_ERROR_CONTEXT_IS_DESTROYED).kind() == error_kind::logic);
   CHECK(own_error(errc::out_of_host_memory).kind() == error_kind::memory);
@@ -128,7 +135,8 @@ TEST_CASE("error: equal by domain and code", "[core][error]") {
 TEST_CASE("error: every code that has advice has a name", "[core][error]") {
   for (int code = 1; code < 1000; ++code) {
     for (const error_domain domain :
-         {error_domain::driver, error_domain::nvrtc, error_domain::nvjitlink}) {
+         {error_domain::driver, error_domain::nvrtc, error_domain::nvjitlink, error_domain::cublas,
+          error_domain::nccl, error_domain::cufft}) {
       if (gpu::detail::error_advice(domain, code) != nullptr) {
         CHECK(gpu::detail::error_code_name(domain, code) != nullptr);
       }
@@ -154,6 +162,9 @@ TEST_CASE("error: the advice is about the code", "[core][error]") {
   has(advice(error_domain::nvjitlink, 18), "LTO_NOT_ENABLED (18). Set link_time_optimization");
   has(advice(error_domain::nvrtc, 7), "BUILTIN_OPERATION_FAILURE (7). libnvrtc-builtins");
   has(advice(error_domain::driver, CUDA_ERROR_UNSUPPORTED_PTX_VERSION), "update the driver");
+  has(advice(error_domain::cublas, 3), "ALLOC_FAILED (3). cuBLAS had no memory");
+  has(advice(error_domain::cufft, 8), "INVALID_SIZE (8). cuFFT does not transform");
+  has(advice(error_domain::nccl, 6), "ncclRemoteError (6). Another rank has failed");
   CHECK(advice(error_domain::curand, 102) == "x: unknown (102)");
 }
 
@@ -185,8 +196,10 @@ TEST_CASE("error: the library's own codes have the names of their enumerators", 
   CHECK_NAME(link_failed);
   CHECK_NAME(callback_threw);
   CHECK_NAME(not_converged);
+  CHECK_NAME(no_library);
+  CHECK_NAME(library_too_old);
 #undef CHECK_NAME
-  CHECK(own_error(static_cast<errc>(27)).name() == std::string("unknown"));
+  CHECK(own_error(static_cast<errc>(29)).name() == std::string("unknown"));
   CHECK(own_error(static_cast<errc>(0)).name() == std::string("unknown"));
   CHECK(own_error(static_cast<errc>(-1)).name() == std::string("unknown"));
 }

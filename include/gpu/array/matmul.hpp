@@ -4,9 +4,17 @@
 
 #include <gpu/algorithm/dot.hpp>
 #include <gpu/array/detail/along_axis.hpp>
+#include <gpu/array/detail/cublaslt_product.hpp>
 #include <gpu/array/detail/matmul_kernel.hpp>
 
 namespace gpu::inline v0 {
+
+/// The choices of `matmul`.
+struct matmul_options {
+  /// Use the library's own kernel, whose results have the same bits on every device, also where
+  /// cuBLASLt is faster.
+  bool same_bits = false;
+};
 
 namespace detail {
 
@@ -47,13 +55,12 @@ result<shape<Rank>> shape_of_product(const array_view<const T, Left>& a,
   return extents;
 }
 
-/// Multiplies views of at least two axes.
+/// Returns the extents and strides of a product of two views of at least two axes.
 template <class T, int Left, int Right, int Rank>
-result<> multiply_matrices(const stream_ref& stream, const array_view<const T, Left>& a,
-                           const array_view<const T, Right>& b, const array_view<T, Rank>& c,
-                           source_location where) {
+product_shape product_shape_of(const array_view<const T, Left>& a,
+                               const array_view<const T, Right>& b,
+                               const array_view<T, Rank>& c) noexcept {
   static_assert(Rank - 2 <= most_batch_axes, "gpu::matmul: operands have at most 8 axes");
-  if (c.size() == 0) return {};
   product_shape s = {static_cast<long long>(c.extent(Rank - 2)),
                      static_cast<long long>(c.extent(Rank - 1)),
                      static_cast<long long>(a.extent(Left - 1)),
@@ -63,6 +70,50 @@ result<> multiply_matrices(const stream_ref& stream, const array_view<const T, L
                      product_matrix_of(c)};
   for (int axis = 0; axis < Rank - 2; ++axis)
     s.batch[most_batch_axes - (Rank - 2) + axis] = static_cast<long long>(c.extent(axis));
+  return s;
+}
+
+/// Fails if the memory for a product has another shape, or overlaps an operand.
+template <int Rank, class T, int Left, int Right>
+result<> require_product_memory(const char* function, const shape<Rank>& extents, const char* name,
+                                const array_view<const T, Left>& left,
+                                const array_view<const T, Right>& right,
+                                const array_view<T, Rank>& to, source_location where) noexcept {
+  const loop_operand written = make_operand(to);
+  if (to.shape() != extents) {
+    text_builder words;
+    words << "the product has the shape ";
+    write_shape(words, extents);
+    words << ", but " << name << " has ";
+    write_shape(words, written);
+    words << ". Pass memory of the shape of the product.";
+    return fail(refusal(errc::size_mismatch, function, words.finish(), where));
+  }
+  const std::size_t bytes = sizeof(T);
+  if (!shares_within(written, bytes) && !overlap(written, bytes, make_operand(left), bytes) &&
+      !overlap(written, bytes, make_operand(right), bytes)) {
+    return {};
+  }
+  text_builder words;
+  words << name
+        << " overlaps an operand or itself in memory, so elements would be overwritten before they "
+           "are read. Pass memory that does not overlap.";
+  return fail(refusal(errc::invalid_argument, function, words.finish(), where));
+}
+
+/// Multiplies views of at least two axes.
+template <class T, int Left, int Right, int Rank>
+result<> multiply_matrices(const stream_ref& stream, const array_view<const T, Left>& a,
+                           const array_view<const T, Right>& b, const array_view<T, Rank>& c,
+                           [[maybe_unused]] const matmul_options& options, source_location where) {
+  if (c.size() == 0) return {};
+  const product_shape s = product_shape_of(a, b, c);
+  if constexpr (is_blas_type<T>) {
+    if (!options.same_bits &&
+        try_cublaslt(stream, blas_type_of<T>(), a.native(), b.native(), c.native(), s)) {
+      return {};
+    }
+  }
   return run_product<T>("gpu::matmul", stream, a.native(), b.native(), c.native(), s, where);
 }
 
@@ -70,17 +121,19 @@ result<> multiply_matrices(const stream_ref& stream, const array_view<const T, L
 template <class T, int Left, int Right, int Rank>
 result<> multiply_views(const stream_ref& stream, const array_view<const T, Left>& a,
                         const array_view<const T, Right>& b, const array_view<T, Rank>& c,
-                        source_location where) {
+                        const matmul_options& options, source_location where) {
   if constexpr (Left >= 2 && Right >= 2) {
-    return multiply_matrices(stream, a, b, c, where);
+    return multiply_matrices(stream, a, b, c, options, where);
   } else if constexpr (same<T, bool>) {  // sums of products are not those of `dot`
     if constexpr (Left == 1 && Right == 1) {
       return multiply_matrices(stream, gpu::expand_dims(a, 0), gpu::expand_dims(b, 1),
-                               gpu::expand_dims(gpu::expand_dims(c, 0), 0), where);
+                               gpu::expand_dims(gpu::expand_dims(c, 0), 0), options, where);
     } else if constexpr (Left == 1) {
-      return multiply_matrices(stream, gpu::expand_dims(a, 0), b, gpu::expand_dims(c, -2), where);
+      return multiply_matrices(stream, gpu::expand_dims(a, 0), b, gpu::expand_dims(c, -2), options,
+                               where);
     } else {
-      return multiply_matrices(stream, a, gpu::expand_dims(b, 1), gpu::expand_dims(c, -1), where);
+      return multiply_matrices(stream, a, gpu::expand_dims(b, 1), gpu::expand_dims(c, -1), options,
+                               where);
     }
   } else if (c.size() == 0) {
     return {};
@@ -88,7 +141,7 @@ result<> multiply_views(const stream_ref& stream, const array_view<const T, Left
     return gpu::assign(stream, c, T(0), where);
   } else if (make_operand(gpu::reshape(c, -1)).fault) {  // not evenly spaced
     auto made = GPU_TRY((gpu::empty<T>(stream, c.shape(), where)));
-    GPU_TRY(multiply_views<T>(stream, a, b, made.view(), where));
+    GPU_TRY(multiply_views<T>(stream, a, b, made.view(), options, where));
     return gpu::assign(stream, c, made, where);
   } else if constexpr (Right == 1) {
     return gpu::dot(stream, a, gpu::broadcast_to(b, a.shape()), gpu::reshape(c, -1), where);
@@ -141,20 +194,25 @@ template <class A, class B> constexpr void check_product() noexcept {
 /// result. Operands are arrays or views with any strides, such as transposed ones; elements have
 /// one type.
 ///
-/// Products of `k` numbers are added in the order of their index, with fused multiplications and
-/// additions: the error of an element is at most `k * u / (1 - k * u)` times the sum of the
-/// absolute products, where `u` is 2^-24 for float and 2^-53 for double (twice that for complex
-/// numbers). Numbers of 16 bits are added in float and rounded once. Integers wrap around, and
-/// products of `bool` are combined by "or". A vector is multiplied as by `dot`. Results have the
-/// same bits on every device.
+/// Large products of fractional numbers are computed by cuBLASLt, if it is installed, the program
+/// runs on libcuda and the strides suit it; else, and with `{.same_bits = true}`, by a kernel of
+/// the library's own, which adds products in the order of their index, with fused multiplications
+/// and additions, and whose results have the same bits on every device. With both, the error of an
+/// element is at most `k * u / (1 - k * u)` times the sum of the absolute values of its `k`
+/// products, where `u` is 2^-24 for float and 2^-53 for double, twice that for complex numbers.
+/// Numbers of 16 bits are added in float and rounded once; the tensor cores that cuBLASLt uses for
+/// them cut off where float rounds, so there `u` is 2^-22. Integers wrap around, and products of
+/// `bool` are combined by "or". A vector is multiplied as by `dot`.
 /// **Ordering**: after the work queued on the stream; does not wait. **Errors**:
 /// `errc::size_mismatch` with the shapes; `errc::invalid_argument` if `out` overlaps an operand;
-/// the reason of a faulty view; `errc::wrong_context`; `errc::empty_handle`. **Cost**: one launch;
-/// the kernel, which uses no tensor cores, is compiled by the first call with these types. A vector
-/// times a batch into memory that is not evenly spaced takes a temporary array. **Capture**:
-/// allowed, but not with a temporary array.
+/// the reason of a faulty view; `errc::wrong_context`; `errc::empty_handle`. **Cost**: one launch.
+/// The kernel, which uses no tensor cores, is compiled by the first call with these types; the
+/// first large product opens cuBLASLt, which takes a part of a second. A vector times a batch into
+/// memory that is not evenly spaced takes a temporary array. **Capture**: allowed, but not with a
+/// temporary array.
 template <detail::viewable A, detail::viewable B, detail::viewable Out>
 result<> matmul(const stream_ref& stream, A&& a, B&& b, Out&& out,
+                const matmul_options& options = {},
                 source_location where = source_location::current()) {
   constexpr const char* function = "gpu::matmul";
   constexpr int rank = detail::product_rank<A, B>;
@@ -173,33 +231,14 @@ result<> matmul(const stream_ref& stream, A&& a, B&& b, Out&& out,
   GPU_TRY(detail::require_operand(function, stream, "the second operand", right, b, where));
   GPU_TRY(detail::require_operand(function, stream, "out", to, out, where));
   const shape<rank> extents = GPU_TRY((detail::shape_of_operands<rank>(left, right, where)));
-  const detail::loop_operand written = detail::make_operand(to);
-  if (to.shape() != extents) {
-    detail::text_builder text;
-    text << "the product has the shape ";
-    detail::write_shape(text, extents);
-    text << ", but out has ";
-    detail::write_shape(text, written);
-    text << ". Pass memory of the shape of the product.";
-    return detail::fail(detail::refusal(errc::size_mismatch, function, text.finish(), where));
-  }
-  const std::size_t bytes = sizeof(element);
-  if (detail::shares_within(written, bytes) ||
-      detail::overlap(written, bytes, detail::make_operand(left), bytes) ||
-      detail::overlap(written, bytes, detail::make_operand(right), bytes)) {
-    return detail::fail(detail::refusal(
-        errc::invalid_argument, function,
-        text("out overlaps an operand or itself in memory, so elements would be overwritten "
-             "before they are read. Pass memory that does not overlap."),
-        where));
-  }
-  return detail::multiply_views<element>(stream, left, right, to, where);
+  GPU_TRY(detail::require_product_memory(function, extents, "out", left, right, to, where));
+  return detail::multiply_views<element>(stream, left, right, to, options, where);
 }
 
 /// Makes an array of the matrix product of `a` and `b`. **Errors**: also CUDA_ERROR_OUT_OF_MEMORY.
 /// **Capture**: allowed; the memory then belongs to the graph.
 template <detail::viewable A, detail::viewable B>
-auto matmul(const stream_ref& stream, A&& a, B&& b,
+auto matmul(const stream_ref& stream, A&& a, B&& b, const matmul_options& options = {},
             source_location where = source_location::current())
     -> result<array<detail::value_of_view<A>, detail::product_rank<A, B>>> {
   constexpr const char* function = "gpu::matmul";
@@ -214,7 +253,7 @@ auto matmul(const stream_ref& stream, A&& a, B&& b,
   GPU_TRY(detail::require_operand(function, stream, "the second operand", right, b, where));
   auto made = GPU_TRY((gpu::empty<element>(
       stream, GPU_TRY((detail::shape_of_operands<rank>(left, right, where))), where)));
-  GPU_TRY(detail::multiply_views<element>(stream, left, right, made.view(), where));
+  GPU_TRY(detail::multiply_views<element>(stream, left, right, made.view(), options, where));
   return made;
 }
 

@@ -29,7 +29,8 @@ class cuda_error {
   /// Returns who reported the error.
   error_domain domain() const noexcept { return domain_; }
   /// Returns the code. Its type depends on `domain()`: `CUresult`, `nvrtcResult`,
-  /// `nvJitLinkResult`, `curandStatus_t` or `errc`.
+  /// `nvJitLinkResult`, `curandStatus_t`, `cublasStatus_t`, `ncclResult_t`,
+  /// `cufftResult` or `errc`.
   int code() const noexcept { return code_; }
   /// Returns the name of the code's enumerator, such as `CUDA_ERROR_OUT_OF_MEMORY`.
   const char* name() const noexcept {
@@ -148,6 +149,13 @@ inline error_kind cuda_error::kind() const noexcept {
       return code_ == static_cast<int>(detail::nvrtc_code::out_of_memory) ? error_kind::memory
                                                                           : error_kind::compile;
     case error_domain::nvjitlink: return error_kind::compile;
+    case error_domain::cublas:
+      return code_ == static_cast<int>(detail::cublas_code::alloc_failed) ? error_kind::memory
+                                                                          : error_kind::runtime;
+    case error_domain::cufft:
+      return code_ == static_cast<int>(detail::cufft_code::alloc_failed) ? error_kind::memory
+                                                                         : error_kind::runtime;
+    case error_domain::nccl:
     case error_domain::curand: return error_kind::runtime;
     case error_domain::gpu: break;
   }
@@ -165,6 +173,8 @@ inline error_kind cuda_error::kind() const noexcept {
     case errc::nvrtc_too_old:
     case errc::no_nvjitlink:
     case errc::nvjitlink_too_old:
+    case errc::no_library:
+    case errc::library_too_old:
     case errc::process_forked:
     case errc::process_exiting:
     case errc::file_error: return error_kind::runtime;

@@ -14,6 +14,9 @@ enum class error_domain : std::uint8_t {
   nvrtc,      ///< NVRTC; the code is an `nvrtcResult`
   curand,     ///< cuRAND; the code is a `curandStatus_t`
   nvjitlink,  ///< nvJitLink; the code is an `nvJitLinkResult`
+  cublas,     ///< cuBLAS or cuBLASLt; the code is a `cublasStatus_t`
+  nccl,       ///< NCCL; the code is an `ncclResult_t`
+  cufft,      ///< cuFFT; the code is a `cufftResult`
 };
 
 /// The errors that this library finds itself.
@@ -45,6 +48,8 @@ enum class errc : int {
   link_failed,         ///< the inputs cannot be linked; the log says why
   callback_threw,      ///< a callback of the driver threw an exception
   not_converged,       ///< an iteration did not reach its tolerance, or cannot
+  no_library,          ///< a library such as cuBLAS or NCCL was not found, or cannot be used here
+  library_too_old,     ///< such a library is older than this library supports
 };
 
 /// The kinds of errors that a caller handles in the same way, like the exception classes of PyCUDA.

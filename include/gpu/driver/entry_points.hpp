@@ -20,6 +20,16 @@ inline const entry_points& current_entry_points() noexcept {
   return gpu::detail::entry_points_on_first_use();
 }
 
+/// Returns whether the table in force was loaded from libcuda, or wraps one that was, so that
+/// CUDA's other libraries, such as cuBLAS, use the same driver. False for the CPU driver. Loads the
+/// driver if no table is in force.
+inline bool uses_libcuda() noexcept {
+  const entry_points& table = current_entry_points();
+  return table.unavailable == errc{} && table.start_failure == CUDA_SUCCESS &&
+         table.unavailable_detail != nullptr &&
+         __builtin_strcmp(table.unavailable_detail, gpu::detail::driver_library_name) == 0;
+}
+
 /// Returns a number that grows with each replacement of the table. It distinguishes tables that
 /// were in force one after the other at the same address. The library stores this number with
 /// everything that it remembers about a driver.

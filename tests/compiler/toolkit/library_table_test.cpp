@@ -42,6 +42,8 @@ struct imagined {
       "GPU_IMAGINED", {"libm.so.6", "libm.so", "libm.so.1"}, "nvidia/imagined/lib"};
   static constexpr const char* name = "imagined";
   static constexpr const char* wheel = "imagined-wheel";
+  static constexpr const char* part_of = "CUDA toolkit";
+  static constexpr const char* oldest = "12.0";
   static constexpr gpu::errc absent = gpu::errc::no_nvrtc, too_old = gpu::errc::nvrtc_too_old;
   static constexpr gpu::error_domain domain = gpu::error_domain::nvrtc;
 

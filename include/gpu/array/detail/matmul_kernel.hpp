@@ -8,21 +8,9 @@
 #include <gpu/algorithm/detail/numbers_header.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/matmul_header.hpp>
+#include <gpu/array/detail/product_shape.hpp>
 
 namespace gpu::inline v0::detail {
-
-inline constexpr int most_batch_axes = 6;
-
-/// The layout of the device's `gpu::products::matrix` and `shape`.
-struct product_matrix {
-  long long row, column;
-  long long batch[most_batch_axes];
-};
-struct product_shape {
-  long long m, n, k;
-  long long batch[most_batch_axes];
-  product_matrix a, b, c;
-};
 
 /// The arithmetic of products of an element type.
 struct product_type {

@@ -32,26 +32,25 @@ cuda_error library_error(const char* call, source_location where) noexcept {
   text_builder out;
   if (why == errc::process_forked) {
     out << "another thread of the parent process was using " << Library::name
-        << " during fork(), so this child process cannot use it. Fork while nothing is being "
-           "compiled or linked, or exec in the child.";
+        << " during fork(), so this child process cannot use it. Fork while no thread "
+           "compiles, links or is in the library, or exec in the child.";
     return refusal(why, call, out.finish(), where);
   }
   if (why == errc::process_exiting) {
     out << "process exit has begun, and " << Library::name
-        << " can no longer be used. Compile and link before main returns.";
+        << " can no longer be used. Call it before main returns.";
     return refusal(why, call, out.finish(), where);
   }
   if (why == Library::absent) {
     out << "the library " << Library::name << " was not found; looked in: " << detail;
   } else if (why == Library::too_old) {
-    out << "gpu needs " << Library::name << " 12.0 or newer, but " << detail;
+    out << "gpu needs " << Library::name << ' ' << Library::oldest << " or newer, but " << detail;
   } else {
     out << "this " << Library::name << " has no " << call;
   }
-  out << ". Install " << (why == Library::absent ? "the" : "a newer")
-      << " CUDA toolkit, or pip install " << Library::wheel
-      << ", and set CUDA_PATH to its folder or " << Library::files.override_variable
-      << " to the library's path.";
+  out << ". Install " << (why == Library::absent ? "the " : "a newer ") << Library::part_of
+      << ", or pip install " << Library::wheel << ", and set CUDA_PATH to its folder or "
+      << Library::files.override_variable << " to the library's path.";
   return refusal(why, call, out.finish(), where, why == Library::too_old ? 12000 : 0);
 }
 

@@ -51,7 +51,8 @@ struct noted_variable {
 ///   them are null, or 0, and `unavailable_detail`, the loader's message, or null;
 /// - `functions`: a `library_function` for each of them, in order;
 /// - `open(looked_in)`: opens the library, or returns null and lists where it looked;
-/// - `name` and `wheel`: its name in messages, and the name of its Python wheel;
+/// - `name`, `wheel` and `part_of`: its name in messages, the name of its Python wheel, and what is
+///   installed to have it; `oldest`: the first version that is supported;
 /// - `absent`, `too_old` and `domain`: its errors;
 /// - `find_function(library, name)`: returns one function of the open library, or null;
 /// - `accept(table, reason)`: returns false for a version that is too old, and says which it is.

@@ -41,6 +41,8 @@ struct library {
   };
   static constexpr const char* name = "nvJitLink";
   static constexpr const char* wheel = "nvidia-nvjitlink";
+  static constexpr const char* part_of = "CUDA toolkit";
+  static constexpr const char* oldest = "12.0";
   static constexpr errc absent = errc::no_nvjitlink, too_old = errc::nvjitlink_too_old;
   static constexpr error_domain domain = error_domain::nvjitlink;
   static constexpr gpu::detail::toolkit_library files{

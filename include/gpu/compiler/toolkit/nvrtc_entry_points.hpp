@@ -43,6 +43,8 @@ struct library {
   };
   static constexpr const char* name = "NVRTC";
   static constexpr const char* wheel = "nvidia-cuda-nvrtc";
+  static constexpr const char* part_of = "CUDA toolkit";
+  static constexpr const char* oldest = "12.0";
   static constexpr errc absent = errc::no_nvrtc, too_old = errc::nvrtc_too_old;
   static constexpr error_domain domain = error_domain::nvrtc;
   /// Newest first: a newer NVRTC supports more devices, and drivers accept older PTX.

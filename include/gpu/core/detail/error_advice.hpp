@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Advice on errors of the driver, NVRTC and nvJitLink: one text for each code. Errors of `gpu`
-/// itself are not listed: their text is composed with its values where they occur.
+/// Advice on errors of the driver, NVRTC, nvJitLink, cuBLAS and NCCL: one text for each code.
+/// Errors of `gpu` itself are not listed: their text is composed with its values where they occur.
 
 #include <gpu/core/detail/known_codes.hpp>
 #include <gpu/core/error_code.hpp>
@@ -189,12 +189,65 @@ inline const char* nvjitlink_advice(int code) noexcept {
   }
 }
 
+inline const char* cublas_advice(int code) noexcept {
+  switch (static_cast<cublas_code>(code)) {
+    case cublas_code::not_initialized:
+      return "cuBLAS could not use the device: create the handle while the driver and a context "
+             "work, and outside of captures.";
+    case cublas_code::alloc_failed:
+      return "cuBLAS had no memory for its workspace; free buffers that are no longer needed.";
+    case cublas_code::invalid_value:
+      return "cuBLAS rejects one of the arguments; check extents, strides and alignment.";
+    case cublas_code::arch_mismatch:
+      return "This cuBLAS does not support the device; install one that is as new as the device.";
+    case cublas_code::execution_failed:
+      return "A kernel of cuBLAS failed; an earlier kernel may have lost the context.";
+    case cublas_code::not_supported:
+      return "This cuBLAS does not have the operation for these types and layouts; gpu::matmul "
+             "does.";
+    default: return nullptr;
+  }
+}
+
+inline const char* cufft_advice(int code) noexcept {
+  switch (static_cast<cufft_code>(code)) {
+    case cufft_code::alloc_failed:
+      return "cuFFT had no memory for its workspace; free buffers that are no longer needed, or "
+             "transform fewer signals at a time.";
+    case cufft_code::invalid_size: return "cuFFT does not transform signals of this length.";
+    default: return nullptr;
+  }
+}
+
+inline const char* nccl_advice(int code) noexcept {
+  switch (static_cast<nccl_code>(code)) {
+    case nccl_code::unhandled_cuda_error:
+      return "A CUDA call in NCCL failed; set NCCL_DEBUG=WARN to see which.";
+    case nccl_code::system_error:
+      return "A system call in NCCL failed; set NCCL_DEBUG=WARN to see which, and check the "
+             "network and the size of /dev/shm.";
+    case nccl_code::invalid_argument: return "NCCL rejects one of the arguments.";
+    case nccl_code::invalid_usage:
+      return "The calls of the ranks do not fit together, such as two ranks on one device; set "
+             "NCCL_DEBUG=WARN to see the reason.";
+    case nccl_code::remote_error:
+      return "Another rank has failed or ended; abort the communicator, and create one of the "
+             "ranks that are left.";
+    case nccl_code::in_progress:
+      return "The communicator has not finished its last call; ask check() again.";
+    default: return nullptr;
+  }
+}
+
 /// Returns what to do about an error, or null without advice for its code.
 inline const char* error_advice(error_domain domain, int code) noexcept {
   switch (domain) {
     case error_domain::driver: return driver_advice(code);
     case error_domain::nvrtc: return nvrtc_advice(code);
     case error_domain::nvjitlink: return nvjitlink_advice(code);
+    case error_domain::cublas: return cublas_advice(code);
+    case error_domain::nccl: return nccl_advice(code);
+    case error_domain::cufft: return cufft_advice(code);
     case error_domain::gpu:
     case error_domain::curand: break;
   }

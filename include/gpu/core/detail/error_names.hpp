@@ -153,6 +153,48 @@ inline constexpr char nvjitlink_code_names[] =
     "17 NVJITLINK_ERROR_UNSUPPORTED_ARCH\0"
     "18 NVJITLINK_ERROR_LTO_NOT_ENABLED\0";
 
+inline constexpr char cublas_code_names[] =
+    "0 CUBLAS_STATUS_SUCCESS\0"
+    "1 CUBLAS_STATUS_NOT_INITIALIZED\0"
+    "3 CUBLAS_STATUS_ALLOC_FAILED\0"
+    "7 CUBLAS_STATUS_INVALID_VALUE\0"
+    "8 CUBLAS_STATUS_ARCH_MISMATCH\0"
+    "11 CUBLAS_STATUS_MAPPING_ERROR\0"
+    "13 CUBLAS_STATUS_EXECUTION_FAILED\0"
+    "14 CUBLAS_STATUS_INTERNAL_ERROR\0"
+    "15 CUBLAS_STATUS_NOT_SUPPORTED\0"
+    "16 CUBLAS_STATUS_LICENSE_ERROR\0";
+
+inline constexpr char cufft_code_names[] =
+    "0 CUFFT_SUCCESS\0"
+    "1 CUFFT_INVALID_PLAN\0"
+    "2 CUFFT_ALLOC_FAILED\0"
+    "3 CUFFT_INVALID_TYPE\0"
+    "4 CUFFT_INVALID_VALUE\0"
+    "5 CUFFT_INTERNAL_ERROR\0"
+    "6 CUFFT_EXEC_FAILED\0"
+    "7 CUFFT_SETUP_FAILED\0"
+    "8 CUFFT_INVALID_SIZE\0"
+    "9 CUFFT_UNALIGNED_DATA\0"
+    "11 CUFFT_INVALID_DEVICE\0"
+    "13 CUFFT_NO_WORKSPACE\0"
+    "14 CUFFT_NOT_IMPLEMENTED\0"
+    "16 CUFFT_NOT_SUPPORTED\0"
+    "17 CUFFT_MISSING_DEPENDENCY\0"
+    "18 CUFFT_NVRTC_FAILURE\0"
+    "19 CUFFT_NVJITLINK_FAILURE\0"
+    "20 CUFFT_NVSHMEM_FAILURE\0";
+
+inline constexpr char nccl_code_names[] =
+    "0 ncclSuccess\0"
+    "1 ncclUnhandledCudaError\0"
+    "2 ncclSystemError\0"
+    "3 ncclInternalError\0"
+    "4 ncclInvalidArgument\0"
+    "5 ncclInvalidUsage\0"
+    "6 ncclRemoteError\0"
+    "7 ncclInProgress\0";
+
 inline constexpr char gpu_code_names[] =
     "1 no_driver\0"
     "2 driver_too_old\0"
@@ -179,7 +221,9 @@ inline constexpr char gpu_code_names[] =
     "23 nvjitlink_too_old\0"
     "24 link_failed\0"
     "25 callback_threw\0"
-    "26 not_converged\0";
+    "26 not_converged\0"
+    "27 no_library\0"
+    "28 library_too_old\0";
 
 /// Returns the name that follows `code` in a list, or null.
 inline const char* find_name(const char* list, int code) noexcept {
@@ -201,6 +245,9 @@ inline const char* error_code_name(error_domain domain, int code) noexcept {
     case error_domain::driver: return find_name(driver_code_names, code);
     case error_domain::nvrtc: return find_name(nvrtc_code_names, code);
     case error_domain::nvjitlink: return find_name(nvjitlink_code_names, code);
+    case error_domain::cublas: return find_name(cublas_code_names, code);
+    case error_domain::nccl: return find_name(nccl_code_names, code);
+    case error_domain::cufft: return find_name(cufft_code_names, code);
     case error_domain::curand: break;
   }
   return nullptr;

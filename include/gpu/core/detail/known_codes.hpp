@@ -88,6 +88,29 @@ enum class nvrtc_code : int {
 };
 
 /// Values of `nvJitLinkResult`.
+enum class cublas_code : int {
+  not_initialized = 1,
+  alloc_failed = 3,
+  invalid_value = 7,
+  arch_mismatch = 8,
+  execution_failed = 13,
+  not_supported = 15,
+};
+
+enum class cufft_code : int {
+  alloc_failed = 2,
+  invalid_size = 8,
+};
+
+enum class nccl_code : int {
+  unhandled_cuda_error = 1,
+  system_error = 2,
+  invalid_argument = 4,
+  invalid_usage = 5,
+  remote_error = 6,
+  in_progress = 7,
+};
+
 enum class nvjitlink_code : int {
   unrecognized_option = 1,
   invalid_input = 3,

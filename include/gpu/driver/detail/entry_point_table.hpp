@@ -43,7 +43,8 @@ struct entry_points {
   /// The code with which the driver failed to start, or CUDA_SUCCESS. If it failed, only
   /// cuDriverGetVersion's member is not null.
   CUresult start_failure;
-  /// The message of the dynamic loader, or the name of the call that returned `start_failure`; a
+  /// The message of the dynamic loader, or the name of the call that returned `start_failure`; of a
+  /// usable table that was loaded, and of those that wrap it, the name of the driver's library. A
   /// string that outlives the table, or null.
   const char* unavailable_detail;
 };

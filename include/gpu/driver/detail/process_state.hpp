@@ -112,6 +112,8 @@ inline void set_process_hooks(process_state& state) noexcept {
   on_process_exit(&refuse_calls_at_exit);
 }
 
+inline constexpr char driver_library_name[] = "libcuda.so.1";
+
 /// Opens libcuda.so.1 and fills `table`; on failure all members are null, and `unavailable` or
 /// `start_failure` says why.
 inline void load_entry_points(driver::entry_points& table, char* detail,
@@ -125,7 +127,7 @@ inline void load_entry_points(driver::entry_points& table, char* detail,
     format_into(detail, size, "it has no %s", function);
     refuse(errc::no_driver);
   };
-  void* library = open_library("libcuda.so.1");
+  void* library = open_library(driver_library_name);
   if (library == nullptr) {
     format_into(detail, size, "%s", open_library_failure());
     return refuse(errc::no_driver);
@@ -156,7 +158,8 @@ inline void load_entry_points(driver::entry_points& table, char* detail,
     if (code != CUDA_SUCCESS || found != CU_GET_PROC_ADDRESS_SUCCESS) function = nullptr;
     __builtin_memcpy(reinterpret_cast<char*>(&table) + entry.offset, &function, sizeof function);
   }
-  if (table.init == nullptr) refuse_without("cuInit");
+  if (table.init == nullptr) return refuse_without("cuInit");
+  table.unavailable_detail = driver_library_name;
 }
 
 /// Calls cuInit and keeps its code: the driver's other calls would return

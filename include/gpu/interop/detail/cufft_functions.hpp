@@ -1,0 +1,157 @@
+#pragma once
+/// \file
+/// The functions of cuFFT, opened on first use, and a plan's handle.
+
+#include <gpu/compiler/toolkit/toolkit_library.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/interop/detail/require_libcuda.hpp>
+
+namespace gpu::inline v0::detail {
+
+struct cufft_library;
+
+/// Pointers to functions of cuFFT; all null without it.
+struct cufft_functions {
+  using library = cufft_library;
+
+  int (*create)(int* plan);
+  int (*destroy)(int plan);
+  int (*set_stream)(int plan, void* stream);
+  int (*make_plan)(int plan, int rank, long long* lengths, long long* in_embed, long long in_stride,
+                   long long in_distance, long long* out_embed, long long out_stride,
+                   long long out_distance, int type, long long batch, std::size_t* workspace);
+  int (*get_property)(int property, int* value);
+  int (*complex_float)(int plan, void* in, void* out, int direction);
+  int (*real_float)(int plan, void* in, void* out);
+  int (*to_real_float)(int plan, void* in, void* out);
+  int (*complex_double)(int plan, void* in, void* out, int direction);
+  int (*real_double)(int plan, void* in, void* out);
+  int (*to_real_double)(int plan, void* in, void* out);
+
+  errc unavailable;  ///< why all members are null, or 0
+  const char* unavailable_detail;
+};
+
+struct cufft_library {
+  using table = cufft_functions;
+  static constexpr library_function functions[] = {
+      {"cufftCreate", offsetof(table, create)},
+      {"cufftDestroy", offsetof(table, destroy)},
+      {"cufftSetStream", offsetof(table, set_stream)},
+      {"cufftMakePlanMany64", offsetof(table, make_plan)},
+      {"cufftGetProperty", offsetof(table, get_property)},
+      {"cufftExecC2C", offsetof(table, complex_float)},
+      {"cufftExecR2C", offsetof(table, real_float)},
+      {"cufftExecC2R", offsetof(table, to_real_float)},
+      {"cufftExecZ2Z", offsetof(table, complex_double)},
+      {"cufftExecD2Z", offsetof(table, real_double)},
+      {"cufftExecZ2D", offsetof(table, to_real_double)},
+  };
+  static constexpr const char* name = "cuFFT";
+  static constexpr const char* wheel = "nvidia-cufft";
+  static constexpr const char* part_of = "CUDA toolkit";
+  static constexpr const char* oldest = "11.0 (of CUDA 12)";
+  static constexpr errc absent = errc::no_library, too_old = errc::library_too_old;
+  static constexpr error_domain domain = error_domain::cufft;
+  static constexpr toolkit_library files{
+      "GPU_CUFFT", {"libcufft.so.12", "libcufft.so.11", "libcufft.so"}, "nvidia/cufft/lib"};
+
+  static void* open(text_builder& looked_in) noexcept {
+    return open_toolkit_library(files, looked_in);
+  }
+  static void* find_function(void* opened, const char* function) noexcept {
+    return find_symbol<void*>(opened, function);
+  }
+  static bool accept(const table& found, text_builder& reason) noexcept {
+    if (found.get_property == nullptr) return true;  // then it lacks more than one function
+    int major = 0;
+    found.get_property(0, &major);
+    if (major >= 11) return true;
+    reason << "this is cuFFT " << major;
+    return false;
+  }
+};
+
+/// A plan of cuFFT, and the stream that it works on.
+struct cufft_object {
+  int native = -1;
+  stream_ref stream;
+  friend bool operator==(const cufft_object& a, const cufft_object& b) noexcept {
+    return a.native == b.native;
+  }
+};
+
+struct destroy_cufft {
+  void operator()(const cufft_object& object) const noexcept {
+    const library_use<cufft_library> use;
+    const auto destroy = library_table<cufft_library>().destroy;
+    if (destroy == nullptr) return;
+    bool destroyed = false;
+    const result<> done =
+        driver::in_context(object.stream.context().native(), source_location{}, [&]() -> result<> {
+          destroyed = true;
+          destroy(object.native);
+          return {};
+        });
+    if (!destroyed) destroy(object.native);  // which may work in another context
+    driver::report_at_end(done);
+  }
+};
+
+/// Makes a plan for signals that lie one after the other.
+inline result<> make_cufft(unique_handle<cufft_object, destroy_cufft>& made,
+                           const stream_ref& stream, const long long* lengths, int rank, int type,
+                           std::size_t batch, source_location where) noexcept {
+  return driver::in_context(stream.context().native(), where, [&]() -> result<> {
+    int plan = -1;
+    GPU_TRY(library_call<&cufft_functions::create>(where, &plan));
+    made.reset({plan, stream});
+    std::size_t workspace = 0;
+    long long* const none = nullptr;
+    long long copies[3] = {};
+    for (int axis = 0; axis < rank; ++axis) copies[axis] = lengths[axis];
+    GPU_TRY(library_call<&cufft_functions::make_plan>(
+        where, plan, rank, static_cast<long long*>(copies), none, 1LL, 0LL, none, 1LL, 0LL, type,
+        static_cast<long long>(batch), &workspace));
+    return library_call<&cufft_functions::set_stream>(where, plan,
+                                                      static_cast<void*>(stream.native()));
+  });
+}
+
+inline result<> run_cufft(const cufft_object& plan, int type, CUdeviceptr from, CUdeviceptr to,
+                          int direction, source_location where) noexcept {
+  void* const in = reinterpret_cast<void*>(static_cast<std::uintptr_t>(from));
+  void* const out = reinterpret_cast<void*>(static_cast<std::uintptr_t>(to));
+  const int native = plan.native;
+  return driver::in_context(plan.stream.context().native(), where, [&]() -> result<> {
+    switch (type) {
+      case 0x29:
+        return library_call<&cufft_functions::complex_float>(where, native, in, out, direction);
+      case 0x69:
+        return library_call<&cufft_functions::complex_double>(where, native, in, out, direction);
+      case 0x2a: return library_call<&cufft_functions::real_float>(where, native, in, out);
+      case 0x6a: return library_call<&cufft_functions::real_double>(where, native, in, out);
+      case 0x2c: return library_call<&cufft_functions::to_real_float>(where, native, in, out);
+      default: return library_call<&cufft_functions::to_real_double>(where, native, in, out);
+    }
+  });
+}
+
+/// Fails unless an operand has as many elements as the plan needs, without gaps.
+inline result<> require_fft_size(const char* function, std::size_t size, std::size_t needed,
+                                 bool is_contiguous, source_location where) noexcept {
+  text_builder words;
+  if (size != needed) {
+    words << "an operand has " << size << " elements, but the plan is for " << needed
+          << ". Pass memory of that size; the spectrum of a real signal has n / 2 + 1 elements "
+             "along its last axis.";
+    return fail(refusal(errc::size_mismatch, function, words.finish(), where, size, needed));
+  }
+  if (is_contiguous) return {};
+  words << "the elements of an operand are not in C order without gaps. Copy the view to an array.";
+  return fail(refusal(errc::invalid_argument, function, words.finish(), where));
+}
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,25 @@
+#pragma once
+/// \file
+/// Finds out whether a library of CUDA works on the driver in force.
+
+#include <gpu/compiler/toolkit/library_calls.hpp>
+#include <gpu/driver/entry_points.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// Fails with `errc::no_library` if the library would use another driver than the program does. A
+/// table that a test put in force works on every driver.
+template <class Library>
+result<> require_libcuda(const char* function, source_location where) noexcept {
+  const auto* table = library_table_in_force<Library>();
+  if (table != nullptr && table != &library_state<Library>::of_process().loaded) return {};
+  if (driver::uses_libcuda() || driver::current_entry_points().init == nullptr) return {};
+  text_builder out;
+  out << Library::name
+      << " works with the NVIDIA driver alone, and this program runs on another, such as the CPU "
+         "driver. Run it on a GPU, or do without "
+      << Library::name << '.';
+  return fail(refusal(errc::no_library, function, out.finish(), where));
+}
+
+}  // namespace gpu::inline v0::detail
