@@ -15,6 +15,7 @@
 #include <gpu/testing/detail/machine/handlers/video.hpp>
 #include <gpu/testing/detail/machine/lower_control.hpp>
 #include <gpu/testing/detail/machine/lower_image.hpp>
+#include <gpu/testing/detail/machine/lower_matrix.hpp>
 #include <gpu/testing/detail/machine/lower_memory.hpp>
 #include <gpu/testing/detail/machine/lowering_context.hpp>
 
@@ -338,6 +339,15 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::alloca_:
     case opcode::stacksave:
     case opcode::stackrestore: return lower_stack(c, i);
+    case opcode::mma:
+    case opcode::wmma_mma: return lower_multiply(c, i);
+    case opcode::wmma_load_a:
+    case opcode::wmma_load_b:
+    case opcode::wmma_load_c:
+    case opcode::wmma_store:
+    case opcode::ldmatrix:
+    case opcode::stmatrix: return lower_matrix_access(c, i);
+    case opcode::movmatrix: return lower_movmatrix(c, i);
     default: return fill_slots(c, select_plain(i), operands);
   }
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <gpu/testing/detail/ptx/matrix_operands.hpp>
 #include <gpu/testing/detail/ptx/operand_types.hpp>
 
 namespace gpu::inline v0::testing::ptx::detail {
@@ -93,6 +94,7 @@ inline bool check_combination(parser_context& context, const token& where, instr
       return context.fail(where, "the coordinates in a cube are .f32");
     }
   }
+  if (m.shape.m != 0 && !check_matrix_layouts(context, where, i)) return false;
   if (m.query == image_query::other) {
     return context.fail(where, "of an object, .width, .height and .depth can be asked alone",
                         refusal::unsupported_instruction);

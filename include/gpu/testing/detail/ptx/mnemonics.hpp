@@ -51,7 +51,7 @@ inline std::uint32_t compile_types(std::string_view names) {
       if (set_of_types.name == name) found = &set_of_types;
     }
     mask |= found != nullptr ? compile_types(found->members)
-                             : bit_of(type_of_word("." + std::string(name)));
+                             : bit_of(type_of_word("." + std::string(name), type::b1));
   }
   return mask;
 }
@@ -122,7 +122,7 @@ inline bool fits(const compiled_form& candidate, const std::vector<std::string_v
       }
     }
     if (taken) continue;
-    const type t = type_of_word("." + std::string(words[i]));
+    const type t = type_of_word("." + std::string(words[i]), type::b1);
     if (t != type::none && result.type_count < candidate.type_count &&
         (candidate.types[result.type_count] & bit_of(t)) != 0) {
       result.types[result.type_count++] = t;

@@ -168,6 +168,16 @@ enum class opcode : std::uint8_t {
   pmevent,
   trap,
   setmaxnreg,
+  // Matrices.
+  mma,
+  wmma_mma,
+  wmma_load_a,
+  wmma_load_b,
+  wmma_load_c,
+  wmma_store,
+  ldmatrix,
+  stmatrix,
+  movmatrix,
 };
 
 }  // namespace gpu::inline v0::testing::ptx

@@ -11,13 +11,10 @@ struct refused_instruction {
   std::string_view what;
 };
 inline constexpr refused_instruction refused_instructions[] = {
-    {"wmma", "tensor-core instructions"},
-    {"mma", "tensor-core instructions"},
-    {"wgmma", "tensor-core instructions"},
-    {"tcgen05", "tensor-core instructions"},
-    {"ldmatrix", "tensor-core instructions"},
-    {"stmatrix", "tensor-core instructions"},
-    {"movmatrix", "tensor-core instructions"},
+    {"mma.sp", "products of sparse matrices"},
+    {"mma.sp::ordered_metadata", "products of sparse matrices"},
+    {"wgmma", "matrix instructions of warp groups"},
+    {"tcgen05", "matrix instructions of warp groups"},
     {"cp.async.bulk", "bulk copies"},
     {"cp.reduce.async.bulk", "bulk copies"},
     {"st.async", "asynchronous stores"},
