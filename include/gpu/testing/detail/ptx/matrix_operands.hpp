@@ -45,6 +45,9 @@ inline bool check_fragment(parser_context& context, raw_operand& raw,
   }
   const bool writes = letter == 'F' ? op != opcode::wmma_store : form_chosen.type_count == 1;
   const type t = register_type(element);
+  if (op == opcode::mma && t == type::u32 && count == 1 && raw.elements[0].value.is_immediate()) {
+    return context.fail(raw.where, "a fragment of one register is not a number");
+  }
   for (raw_operand& one : raw.elements) {
     if (writes && one.value.kind == operand_kind::sink) continue;
     // Two halves in a register hold four bytes as well.
