@@ -77,6 +77,7 @@ TEST_CASE("statements that the assembler takes are taken", "[ptx]") {
   check_taken(ptx_test::accepted_statements);
   check_taken(ptx_test::accepted_image_statements);
   check_taken(ptx_test::accepted_matrix_statements);
+  check_taken(ptx_test::accepted_bulk_statements);
 }
 
 TEST_CASE("statements that the assembler refuses are refused", "[ptx]") {
@@ -116,7 +117,7 @@ TEST_CASE("legal PTX that is not executed is refused by its name", "[ptx]") {
   const char* const statements[] = {"wgmma.fence.sync.aligned;",
                                     "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1};",
                                     "mma.sp::ordered_metadata.sync.aligned.m16n8k16 {%f1};",
-                                    "cp.async.bulk.commit_group;",
+                                    "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1];",
                                     "tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%rd1, {%r1,%r2}];",
                                     "prefetch.tensormap [%rd1];",
                                     "prefetch.const.tensormap [%rd1];",

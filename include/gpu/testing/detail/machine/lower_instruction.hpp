@@ -283,6 +283,12 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::atom:
     case opcode::red: return lower_atomic(c, i);
     case opcode::cp_async: return lower_async_copy(c, i);
+    case opcode::cp_async_bulk: return lower_bulk_copy(c, i);
+    case opcode::cp_async_bulk_commit_group: c.emit(&run_commit_bulk); return true;
+    case opcode::cp_async_bulk_wait_group:
+      c.emit(&run_wait_bulk).target = static_cast<std::uint32_t>(operands[0].value);
+      return true;
+    case opcode::cp_async_bulk_prefetch:
     case opcode::cp_async_commit_group:
     case opcode::cp_async_wait_group:
     case opcode::cp_async_wait_all: return lower_copy_wait(c, i);

@@ -164,6 +164,9 @@ inline bool check_values(parser_context& context, const token& where, const inst
       return good ||
              context.fail(raw[2].where, "cp.async.ca copies 4, 8 or 16 bytes, .cg copies 16");
     }
+    case opcode::cp_async_bulk:
+      return !raw[2].value.is_immediate() || raw[2].value.value % 16 == 0 ||
+             context.fail(raw[2].where, "a bulk copy has a multiple of 16 bytes");
     case opcode::st:
       return raw[0].value.target.kind != symbol_kind::parameter ||
              context.fail(raw[0].where, "the parameters of a function cannot be written");

@@ -171,14 +171,17 @@ inline std::string_view refusal_of(std::string_view mnemonic) {
 inline bool resolve_mnemonic(parser_context& context, const token& where, std::string_view mnemonic,
                              std::vector<resolved_form>& forms) {
   const std::string name(mnemonic.substr(0, 120));
-  if (const std::string_view what = refusal_of(mnemonic); !what.empty()) {
+  // Some forms of what the list names are executed.
+  const std::string_view what = refusal_of(mnemonic);
+  const auto refuse = [&] {
     return context.fail(where, name + ": " + std::string(what) + " are not executed on the CPU",
                         refusal::unsupported_instruction);
-  }
+  };
   std::vector<std::string_view> words = split(mnemonic, '.');
   normalize(words);
   const auto found = forms_by_name().find(words[0]);
   if (found == forms_by_name().end() || words.size() > 24) {
+    if (!what.empty()) return refuse();
     return context.fail(where, "'" + name + "' is not a PTX instruction");
   }
   misfit closest{0, "no such instruction"};
@@ -201,6 +204,7 @@ inline bool resolve_mnemonic(parser_context& context, const token& where, std::s
     }
     forms.push_back(result);
   }
+  if (forms.empty() && !what.empty()) return refuse();
   return !forms.empty() || context.fail(where, "'" + name + "': " + closest.why);
 }
 

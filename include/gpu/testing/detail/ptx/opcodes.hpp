@@ -89,6 +89,10 @@ enum class opcode : std::uint8_t {
   cp_async_wait_group,
   cp_async_wait_all,
   cp_async_mbarrier_arrive,
+  cp_async_bulk,
+  cp_async_bulk_commit_group,
+  cp_async_bulk_wait_group,
+  cp_async_bulk_prefetch,
   // Control flow.
   bra,
   brx_idx,

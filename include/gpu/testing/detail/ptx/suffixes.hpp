@@ -208,6 +208,13 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"shared", "shared::cluster", in_cluster},
     {"to_shared", "shared", set<&modifiers::to_space, state_space::shared>},
     {"to_shared", "shared::cta", set<&modifiers::to_space, state_space::shared>},
+    {"to_block", "shared::cluster", set<&modifiers::to_space, state_space::shared>},
+    {"to_block", "shared::cta", set<&modifiers::to_space, state_space::shared>},
+    {"to_memory", "global", set<&modifiers::to_space, state_space::global>},
+    {"from_block", "shared::cta", in_space<state_space::shared>},
+    {"completes", "mbarrier::complete_tx::bytes", no_effect},
+    {"bulk_group", "bulk_group", no_effect},
+    {"read", "read", no_effect},
     {"to", "to", set<&modifiers::to, true>},
 
     {"load_order", "weak", ordered<memory_order::weak>},
