@@ -1,8 +1,10 @@
 // Lowers matrix instructions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <gpu/testing/detail/machine/handlers/matrix_memory.hpp>
 #include <gpu/testing/detail/machine/handlers/matrix_multiply.hpp>

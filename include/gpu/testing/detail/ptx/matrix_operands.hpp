@@ -1,9 +1,9 @@
 #pragma once
 /// Checks the operands and layouts of matrix instructions.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include <gpu/testing/detail/ptx/matrix_fragments.hpp>
 #include <gpu/testing/detail/ptx/mnemonics.hpp>

@@ -1,6 +1,8 @@
 // What the handlers of matrix instructions share: all lanes of a warp execute them together.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -21,10 +23,11 @@ inline action run_matrix(warp& w, const decoded& d, lane_mask mask) {
   return d.together(w, {&whole, 1}, mask) ? action::next : action::fault;
 }
 
-/// Reports that some lanes of the warp do not execute a matrix instruction, which a GPU leaves
-/// undefined: here the instruction uses what is in their registers. False: a fault.
-[[gnu::cold, gnu::noinline]] inline bool note_absent_lanes(warp& w, std::span<const party> parties,
-                                                           lane_mask present) {
+/// Looks at lanes that did not come as one group. Reports if some of the warp do not execute the
+/// instruction, which a GPU leaves undefined: here it uses what is in their registers. False: a
+/// fault.
+[[gnu::cold, gnu::noinline]] inline bool check_apart(warp& w, std::span<const party> parties,
+                                                     lane_mask present) {
   const party& first = parties[0];
   const auto lane = static_cast<unsigned>(std::countr_zero(present));
   for (const party& p : parties) {
@@ -35,6 +38,7 @@ inline action run_matrix(warp& w, const decoded& d, lane_mask mask) {
                "the lanes of the warp execute different matrix instructions");
     return false;
   }
+  if (present == all_lanes) return true;
   return report_mask_misuse(
       w, first, lane,
       "lanes " + hexadecimal(~present) +
@@ -43,7 +47,7 @@ inline action run_matrix(warp& w, const decoded& d, lane_mask mask) {
 
 /// Returns whether a matrix instruction can be executed, by all lanes of the warp.
 inline bool is_whole(warp& w, std::span<const party> parties, lane_mask present) {
-  return (parties.size() == 1 && present == all_lanes) || note_absent_lanes(w, parties, present);
+  return (parties.size() == 1 && present == all_lanes) || check_apart(w, parties, present);
 }
 
 /// Notes a fault found while lanes act together.
