@@ -62,12 +62,14 @@ TEST_CASE("a kernel that cannot be executed leaves its module the others", "[cpu
   void* arguments[] = {&out};
 
   CHECK(launch(f, tensor, 32, arguments) == CUDA_ERROR_NOT_SUPPORTED);
-  CHECK(f.reports().find("kernel tensor cannot be launched here: PTX line 14: "
-                         "mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32: products of sparse "
-                         "matrices are not executed on the CPU") != std::string::npos);
+  CHECK(
+      f.reports().find("kernel tensor cannot be launched here: PTX line 14: "
+                       "mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32: products of sparse "
+                       "matrices are not executed on the CPU") != std::string::npos);
   CHECK(launch(f, caller, 32, nullptr) == CUDA_ERROR_NOT_SUPPORTED);
   CHECK(f.reports().find("kernel caller cannot be launched here: function fenced, PTX line 7: "
-                         "wgmma.fence.sync.aligned: matrix instructions of warp groups") != std::string::npos);
+                         "wgmma.fence.sync.aligned: matrix instructions of warp groups") !=
+        std::string::npos);
 
   REQUIRE(launch(f, plain, 1, arguments) == CUDA_SUCCESS);
   int result = 0;
