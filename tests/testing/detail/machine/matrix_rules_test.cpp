@@ -211,20 +211,23 @@ TEST_CASE("matrices are aligned, in memory that can hold them, at one address", 
   says(run_body("mad.lo.u32 %t1, %l, 256, %t0; " + small, 32, true, 0).error,
        fault_kind::shared_out_of_bounds, "1024 bytes of shared memory");
   says(run_body("ldmatrix.sync.aligned.m8n8.x1.b16 {%r1}, [%rd1];", 32, true, 0).error,
-       fault_kind::wrong_space, "");
+       fault_kind::wrong_space, "must be in shared memory");
 }
 
 TEST_CASE("a matrix of bytes that nobody wrote is a mistake, and a race between warps",
           "[machine]") {
-  workbench bench(R"(.visible .entry k() {
+  workbench bench(R"(.visible .entry parts() {
   .reg .b32 %l, %t<4>; .shared .align 16 .b8 sh[512];
+  mov.u32 %l, %tid.x; mov.u32 %t0, sh; mad.lo.u32 %t1, %l, 16, %t0; st.shared.b32 [%t1], %l;
+  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%t2}, [%t1]; ret; }
+.visible .entry race() {
+  .reg .b32 %l, %t<4>; .reg .pred %p; .shared .align 16 .b8 sh[512];
   mov.u32 %l, %tid.x; mov.u32 %t0, sh; and.b32 %t1, %l, 31; mad.lo.u32 %t1, %t1, 16, %t0;
-  st.shared.b32 [%t1], %l;
-  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%t2}, [%t1]; ret; })");
+  setp.lt.u32 %p, %l, 32; @%p st.shared.v4.b32 [%t1], {%l, %l, %l, %l};
+  @!%p ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%t2}, [%t1]; ret; })");
   bench.what.check = checks{};
-  const outcome unwritten = bench.run("k", {}, {32, 1, 1});
-  says(unwritten.error, fault_kind::uninitialized_read, "sh");
-  says(bench.run("k", {}, {64, 1, 1}).error, fault_kind::shared_race, "sh");
+  says(bench.run("parts", {}, {32, 1, 1}).error, fault_kind::uninitialized_read, "byte 4 of sh");
+  says(bench.run("race", {}, {64, 1, 1}).error, fault_kind::shared_race, "no barrier in between");
 }
 
 }  // namespace matrix_rules_test

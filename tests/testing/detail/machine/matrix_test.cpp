@@ -47,7 +47,8 @@ const format& format_of(const std::string& name) {
       {"b1", 1, 0, 1, integer}};
   for (const format& f : formats)
     if (f.name == name) return f;
-  throw std::runtime_error(name);
+  FAIL(name);
+  return formats[0];
 }
 
 struct generator {

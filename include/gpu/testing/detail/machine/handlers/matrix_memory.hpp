@@ -15,17 +15,19 @@
 
 namespace gpu::inline v0::testing::machine::detail {
 
-/// Finds bytes of a matrix, which are in global or shared memory. Null: a fault, noted in the warp.
+/// Finds bytes of a matrix, which are in shared memory, or in global memory for wmma. Null: a
+/// fault, noted in the warp.
 inline located locate_matrix(warp& w, const decoded& d, unsigned lane, address a,
                              std::uint32_t size, access_kind kind) {
   const auto where = static_cast<space>(d.option);
   const located at = where == space::shared   ? locate<space::shared>(w, d, lane, a, size, kind)
                      : where == space::global ? locate<space::global>(w, d, lane, a, size, kind)
                                               : locate<space::generic>(w, d, lane, a, size, kind);
-  if (at.bytes != nullptr && !at.shared && !at.global)
-    return refuse(w, fault_kind::wrong_space, lane, a, size, kind,
-                  "a matrix must be in global or shared memory");
-  return at;
+  const bool wmma = ptx::is_wmma(d.source->op);
+  if (at.bytes == nullptr || at.shared || (wmma && at.global)) return at;
+  return refuse(w, fault_kind::wrong_space, lane, a, size, kind,
+                wmma ? "the matrix must be in global or shared memory"
+                     : "the matrix must be in shared memory");
 }
 
 /// Copies `size` bytes, 8 or 16, from memory.
