@@ -1,5 +1,6 @@
 // How fast the PTX machine executes plain arithmetic: millions of thread-instructions per second,
-// on one thread and on all, without divergence and with; and how fast it loads a large module.
+// on one thread and on all, without divergence and with; matrix products; and how fast it loads a
+// large module.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -67,6 +68,32 @@ L: ld.local.u32 %r4, [%rd2]; add.u32 %r4, %r4, %r3; st.local.u32 [%rd2], %r4;
   add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, %r1; @%p bra L;
   ret; })";
 
+/// A loop of one matrix product, executed `n` times by every warp. `operations`: of a product.
+struct measured_product {
+  const char* name;
+  double operations;
+  const char* loop;
+};
+constexpr measured_product products[] = {
+    {"mma f16", 4096,
+     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r4,%r5,%r6,%r7}, "
+     "{%r4,%r5}, {%f0,%f1,%f2,%f3};"},
+    {"mma bf16", 4096,
+     "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f0,%f1,%f2,%f3}, {%r4,%r5,%r6,%r7}, "
+     "{%r4,%r5}, {%f0,%f1,%f2,%f3};"},
+    {"mma tf32", 2048,
+     "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0,%f1,%f2,%f3}, {%r4,%r5,%r6,%r7}, "
+     "{%r4,%r5}, {%f0,%f1,%f2,%f3};"},
+    {"mma e4m3", 8192,
+     "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%f0,%f1,%f2,%f3}, {%r4,%r5,%r6,%r7}, "
+     "{%r4,%r5}, {%f0,%f1,%f2,%f3};"},
+    {"mma s8", 8192,
+     "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r8,%r9,%r10,%r11}, {%r4,%r5,%r6,%r7}, "
+     "{%r4,%r5}, {%r8,%r9,%r10,%r11};"},
+    {"mma f64", 4096,
+     "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%d0,%d1,%d2,%d3}, "
+     "{%d4,%d4,%d4,%d4,%d4,%d4,%d4,%d4}, {%d4,%d4,%d4,%d4}, {%d0,%d1,%d2,%d3};"}};
+
 double seconds_of(const launch& what, address_space& memory, thread_pool& pool) {
   const auto begin = std::chrono::steady_clock::now();
   const auto fault = run(what, memory, pool);
@@ -103,6 +130,38 @@ void measure_kernels() {
   }
 }
 
+void measure_products() {
+  for (const measured_product& product : products) {
+    const std::string kernel = std::string(head) + R"(
+.visible .entry k(.param .u32 n) {
+  .reg .pred %p; .reg .b32 %r<12>; .reg .f32 %f<4>; .reg .f64 %d<5>;
+  ld.param.u32 %r1, [n]; mov.u32 %r3, 0; mov.u32 %r2, %tid.x; mad.lo.u32 %r4, %r2, 77, 0x38003800;
+  xor.b32 %r5, %r4, 3; xor.b32 %r6, %r4, 0x80000000; xor.b32 %r7, %r4, 0x10; cvt.rn.f64.u32 %d4, %r2;
+  mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0; mov.u32 %r8, 0;
+  mov.u32 %r9, 0; mov.u32 %r10, 0; mov.u32 %r11, 0; cvt.f64.f32 %d0, %f0; mov.f64 %d1, %d0;
+  mov.f64 %d2, %d0; mov.f64 %d3, %d0;
+L: )" + product.loop + R"(
+  add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, %r1; @%p bra L;
+  ret; })";
+    address_space memory;
+    auto parsed = ptx::parse(kernel);
+    if (!parsed) return void(std::printf("%s\n", parsed.error->text.c_str()));
+    auto loaded = load(std::move(parsed.value), memory);
+    if (!loaded) return void(std::printf("%s\n", loaded.diagnostic.text.c_str()));
+    const std::uint32_t n = 2000;
+    thread_pool pool(1);
+    launch what;
+    what.kernel = loaded.module->find_kernel("k");
+    what.grid = {4, 1, 1};
+    what.block = {128, 1, 1};
+    what.parameters = {reinterpret_cast<const std::byte*>(&n), 4};
+    double best = 1e9;
+    for (int i = 0; i < 3; ++i) best = std::min(best, seconds_of(what, memory, pool));
+    std::printf("%-10s %2u threads %10.2f G operations/s\n", product.name, pool.threads(),
+                product.operations * n * 16 / best / 1e9);
+  }
+}
+
 void measure_loading() {
   std::string big = std::string(head) +
                     ".visible .entry k(.param .u64 p) {\n.reg .b64 %rd<100>; .reg .b32 %r<100>;\n"
@@ -128,5 +187,6 @@ void measure_loading() {
 
 int main() {
   measure_kernels();
+  measure_products();
   measure_loading();
 }

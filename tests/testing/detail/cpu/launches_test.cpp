@@ -24,10 +24,10 @@ const char mixed[] = R"(
 .visible .entry tensor(.param .u64 out)
 {
   .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %rd<3>;
+  mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2},
+    {%r5,%r6}, {%f1,%f2,%f3,%f4}, %r7, 0;
   ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];
-  mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r4},
-    {%r5,%r6}, {%f1,%f2,%f3,%f4};
-  ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];
+  wgmma.fence.sync.aligned;
   ret;
 }
 .visible .entry caller() { call fenced; ret; }
@@ -62,12 +62,14 @@ TEST_CASE("a kernel that cannot be executed leaves its module the others", "[cpu
   void* arguments[] = {&out};
 
   CHECK(launch(f, tensor, 32, arguments) == CUDA_ERROR_NOT_SUPPORTED);
-  CHECK(f.reports().find("kernel tensor cannot be launched here: PTX line 14: "
-                         "ldmatrix.sync.aligned.m8n8.x4.shared.b16: tensor-core instructions are "
-                         "not executed on the CPU") != std::string::npos);
+  CHECK(
+      f.reports().find("kernel tensor cannot be launched here: PTX line 14: "
+                       "mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32: products of sparse "
+                       "matrices are not executed on the CPU") != std::string::npos);
   CHECK(launch(f, caller, 32, nullptr) == CUDA_ERROR_NOT_SUPPORTED);
   CHECK(f.reports().find("kernel caller cannot be launched here: function fenced, PTX line 7: "
-                         "wgmma.fence.sync.aligned: tensor-core") != std::string::npos);
+                         "wgmma.fence.sync.aligned: matrix instructions of warp groups") !=
+        std::string::npos);
 
   REQUIRE(launch(f, plain, 1, arguments) == CUDA_SUCCESS);
   int result = 0;

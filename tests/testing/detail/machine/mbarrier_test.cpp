@@ -1,4 +1,4 @@
-// mbarriers, step by step, as the PTX manual describes them; and cp.async, which they can wait for.
+// mbarriers, step by step, as the PTX manual describes them; and the copies that they can wait for.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -158,6 +158,57 @@ TEST_CASE("wrong copies are faults that say why", "[machine]") {
             .find("64 bytes") != std::string::npos);
   (void)fault_of("cp.async.ca.shared.global [%r2+64], [%rd2], 8;",
                  fault_kind::shared_out_of_bounds);
+}
+
+namespace {
+
+/// A bulk copy from %rd2 to %r2, which completes on %r1.
+const std::string bulk_load =
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd2], 64, [%r1];\n";
+const std::string arrive_and_wait =
+    "mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 64;\n"
+    "W: mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0; @!%p1 bra W;\n";
+
+}  // namespace
+
+TEST_CASE("a bulk copy to shared memory is done when its mbarrier is waited for", "[machine]") {
+  const std::string read = "ld.shared.u32 %r10, [%r2+4]; ld.shared.u32 %r11, [%r2+60];";
+  CHECK(results_of(bulk_load + arrive_and_wait + read, 1) == std::vector<u32>{101, 115, 0, 0});
+  // Before that the phase is not complete, and the bytes are not there.
+  CHECK(results_of("mbarrier.arrive.expect_tx.shared.b64 %rd3, [%r1], 64;\n"
+                   "mbarrier.test_wait.shared.b64 %p1, [%r1], %rd3; selp.u32 %r10, 1, 0, %p1;\n" +
+                       bulk_load +
+                       "mbarrier.test_wait.shared.b64 %p1, [%r1], %rd3; selp.u32 %r11, 1, 0, %p1;",
+                   1) == std::vector<u32>{0, 1, 0, 0});
+  const steps early(bulk_load + "ld.shared.u32 %r10, [%r2];", 1);
+  REQUIRE(early.done.reports.size() == 1);
+  CHECK(early.done.reports[0].kind == fault_kind::uninitialized_read);
+  // Within shared memory; and back to global memory, when the group is waited for.
+  CHECK(results_of(bulk_load + arrive_and_wait +
+                       "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes "
+                       "[%r2+32], [%r2], 16, [%r1];\n"
+                       "mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 16;\n"
+                       "X: mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 1; @!%p1 bra X;\n"
+                       "ld.shared.u32 %r10, [%r2+36];",
+                   1)[0] == 101);
+  CHECK(results_of(bulk_load + arrive_and_wait +
+                       "cp.async.bulk.global.shared::cta.bulk_group [%rd2+32], [%r2], 16;\n"
+                       "cp.async.bulk.commit_group; ld.global.u32 %r10, [%rd2+32];\n"
+                       "cp.async.bulk.wait_group 0; ld.global.u32 %r11, [%rd2+32];",
+                   1) == std::vector<u32>{108, 100, 0, 0});
+}
+
+TEST_CASE("bulk copies are of 16 bytes and more, and within bounds", "[machine]") {
+  const std::string copy = "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes ";
+  CHECK(fault_of("mov.u32 %r5, 24; " + copy + "[%r2], [%rd2], %r5, [%r1];",
+                 fault_kind::illegal_instruction)
+            .find("multiple of 16") != std::string::npos);
+  fault_of(copy + "[%r2], [%rd2+8], 16, [%r1];", fault_kind::misaligned);
+  fault_of(copy + "[%r2+4], [%rd2], 16, [%r1];", fault_kind::misaligned);
+  fault_of(copy + "[%r2], [%rd2+16], 64, [%r1];", fault_kind::out_of_bounds);
+  fault_of(copy + "[%r2+32], [%rd2], 64, [%r1];", fault_kind::shared_out_of_bounds);
+  fault_of("cp.async.bulk.global.shared::cta.bulk_group [%rd2+16], [%r2], 64;",
+           fault_kind::out_of_bounds);
 }
 
 }  // namespace mbarrier_test

@@ -1,5 +1,5 @@
-// The oracle of these tests is NVIDIA's assembler: assembler_accepted.hpp, assembler_refused.hpp
-// and assembler_images.hpp have what it said.
+// The oracle of these tests is NVIDIA's assembler: assembler_accepted.hpp, assembler_refused.hpp,
+// assembler_images.hpp and assembler_matrices.hpp have what it said.
 #include <gpu/testing/detail/ptx/instruction_table.hpp>
 
 #include <set>
@@ -8,6 +8,7 @@
 #include <gpu/testing/detail/ptx/mnemonics.hpp>
 #include "assembler_accepted.hpp"
 #include "assembler_images.hpp"
+#include "assembler_matrices.hpp"
 #include "assembler_refused.hpp"
 #include "sample.hpp"
 #include "support/catch.hpp"
@@ -26,7 +27,7 @@ TEST_CASE("every row of the instruction table names suffixes and types that exis
       CHECK(compiled.types[i] != 0);
       CHECK((compiled.types[i] & 1u) == 0);
     }
-    CHECK(row.operands.find_first_not_of("DEWKVPQSXabckrvwilfIpAmyzhMUTxRtjgo") ==
+    CHECK(row.operands.find_first_not_of("DEWKVPQSXabckrvwilfIpAmyzhMUTxRtjgoFGHJNnq") ==
           std::string_view::npos);
   }
 }
@@ -75,11 +76,14 @@ template <std::size_t N> void check_refused(const char* const (&statements)[N]) 
 TEST_CASE("statements that the assembler takes are taken", "[ptx]") {
   check_taken(ptx_test::accepted_statements);
   check_taken(ptx_test::accepted_image_statements);
+  check_taken(ptx_test::accepted_matrix_statements);
+  check_taken(ptx_test::accepted_bulk_statements);
 }
 
 TEST_CASE("statements that the assembler refuses are refused", "[ptx]") {
   check_refused(ptx_test::refused_statements);
   check_refused(ptx_test::refused_image_statements);
+  check_refused(ptx_test::refused_matrix_statements);
 }
 
 TEST_CASE("texture instructions that are not executed are refused as such", "[ptx]") {
@@ -111,9 +115,9 @@ TEST_CASE("declarations that the assembler refuses are refused", "[ptx]") {
 
 TEST_CASE("legal PTX that is not executed is refused by its name", "[ptx]") {
   const char* const statements[] = {"wgmma.fence.sync.aligned;",
-                                    "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1};",
-                                    "cp.async.bulk.commit_group;",
-                                    "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [sh];",
+                                    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1};",
+                                    "mma.sp::ordered_metadata.sync.aligned.m16n8k16 {%f1};",
+                                    "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1];",
                                     "tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%rd1, {%r1,%r2}];",
                                     "prefetch.tensormap [%rd1];",
                                     "prefetch.const.tensormap [%rd1];",

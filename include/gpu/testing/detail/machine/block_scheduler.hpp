@@ -29,6 +29,8 @@ inline void start_warp(warp& w, block_state& block, std::uint32_t index) {
   w.turn = 0;
   w.failure = {};
   w.copies.clear();
+  w.bulk_stores.clear();
+  w.bulk_groups = {};
   w.copy_groups = {};
   w.groups.clear();
   for (auto& f : w.frames) w.spare.push_back(std::move(f));
@@ -68,6 +70,7 @@ inline void start_block(block_state& block, grid_state& grid, std::uint64_t line
   block.epoch = 0;
   block.barriers = {};
   block.views = {};
+  block.bulk_loads.clear();
   block.multiprocessor =
       static_cast<std::uint32_t>(linear % (what.multiprocessors ? what.multiprocessors : 1));
   block.shared.reset(kernel.uses_reserved_shared ? 0 : reserved_shared_bytes,

@@ -17,6 +17,7 @@ namespace gpu::inline v0::testing::machine {
 struct warp;
 struct decoded;
 struct party;
+struct matrix_plan;
 
 /// One bit for each of the 32 lanes of a warp.
 using lane_mask = std::uint32_t;
@@ -92,6 +93,7 @@ struct lowered_function {
   std::vector<decoded> code;
   std::deque<ptx::instruction> made;  // instructions that are not of the source
   std::vector<std::uint32_t> lists;
+  std::vector<std::shared_ptr<const matrix_plan>> plans;  // of its matrix instructions
   std::vector<lowered_call> calls;
   std::vector<place> parameters;  // of a device function
   std::vector<place> returns;

@@ -133,8 +133,8 @@ inline std::unique_ptr<lowered_function> lower_function(const symbol_places& pla
         entry = place_of(entry);
       }
       c.out.code[n + 1].leader = true;
-    } else if (d.run == &run_call || d.run == &run_collective || d.run == &run_barrier ||
-               d.run == &run_cluster_wait) {
+    } else if (d.run == &run_call || d.run == &run_collective || d.run == &run_matrix ||
+               d.run == &run_barrier || d.run == &run_cluster_wait) {
       c.out.code[n + 1].leader = true;  // where waiting lanes and absent lanes meet
     }
   }

@@ -15,6 +15,7 @@
 #include <gpu/testing/detail/machine/handlers/video.hpp>
 #include <gpu/testing/detail/machine/lower_control.hpp>
 #include <gpu/testing/detail/machine/lower_image.hpp>
+#include <gpu/testing/detail/machine/lower_matrix.hpp>
 #include <gpu/testing/detail/machine/lower_memory.hpp>
 #include <gpu/testing/detail/machine/lowering_context.hpp>
 
@@ -282,6 +283,12 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::atom:
     case opcode::red: return lower_atomic(c, i);
     case opcode::cp_async: return lower_async_copy(c, i);
+    case opcode::cp_async_bulk: return lower_bulk_copy(c, i);
+    case opcode::cp_async_bulk_commit_group: c.emit(&run_commit_bulk); return true;
+    case opcode::cp_async_bulk_wait_group:
+      c.emit(&run_wait_bulk).target = static_cast<std::uint32_t>(operands[0].value);
+      return true;
+    case opcode::cp_async_bulk_prefetch:
     case opcode::cp_async_commit_group:
     case opcode::cp_async_wait_group:
     case opcode::cp_async_wait_all: return lower_copy_wait(c, i);
@@ -338,6 +345,15 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::alloca_:
     case opcode::stacksave:
     case opcode::stackrestore: return lower_stack(c, i);
+    case opcode::mma:
+    case opcode::wmma_mma: return lower_multiply(c, i);
+    case opcode::wmma_load_a:
+    case opcode::wmma_load_b:
+    case opcode::wmma_load_c:
+    case opcode::wmma_store:
+    case opcode::ldmatrix:
+    case opcode::stmatrix: return lower_matrix_access(c, i);
+    case opcode::movmatrix: return lower_movmatrix(c, i);
     default: return fill_slots(c, select_plain(i), operands);
   }
 }

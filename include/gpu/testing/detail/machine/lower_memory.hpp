@@ -5,6 +5,7 @@
 
 #include <gpu/testing/detail/machine/handlers/async_copies.hpp>
 #include <gpu/testing/detail/machine/handlers/atomics.hpp>
+#include <gpu/testing/detail/machine/handlers/bulk_copies.hpp>
 #include <gpu/testing/detail/machine/handlers/mbarrier.hpp>
 #include <gpu/testing/detail/machine/handlers/memory.hpp>
 #include <gpu/testing/detail/machine/lowering_context.hpp>
@@ -174,6 +175,33 @@ inline bool lower_async_copy(lowering_context& c, const ptx::instruction& i) {
   d.count = static_cast<std::uint8_t>(operands[2].value);
   d.option = option;
   d.negated = negated;
+  return true;
+}
+
+/// cp.async.bulk between global and shared memory.
+inline bool lower_bulk_copy(lowering_context& c, const ptx::instruction& i) {
+  const auto operands = c.source.operands_of(i);
+  const bool loads = i.with.to_space == ptx::state_space::shared;
+  const lowered_address to = lower_address(c, operands[0], i.with.to_space);
+  const lowered_address from = lower_address(c, operands[1], i.with.space);
+  lowered_address barrier;
+  if (loads) barrier = lower_address(c, operands[3], ptx::state_space::shared);
+  if (!to.good || !from.good || (loads && !barrier.good)) return false;
+  const std::uint32_t size = c.operand_slot(operands[2]);
+  const auto list = static_cast<std::uint32_t>(c.out.lists.size());
+  for (const lowered_address& a : {from, barrier}) {
+    const auto bits = static_cast<std::uint64_t>(a.offset);
+    c.out.lists.push_back(static_cast<std::uint32_t>(bits));
+    c.out.lists.push_back(static_cast<std::uint32_t>(bits >> 32));
+    c.out.lists.push_back(a.wide);
+  }
+  decoded& d = c.emit(&run_bulk_copy);
+  set_address(d, to, 0);
+  d.slots[1] = from.base;
+  d.slots[2] = size;
+  d.slots[3] = barrier.base;
+  d.list = list;
+  d.option = !loads ? 3 : i.with.space == ptx::state_space::global ? 1 : 2;
   return true;
 }
 

@@ -15,7 +15,8 @@ inline bool has_result(ptx::opcode op) {
   using enum ptx::opcode;
   return is_arithmetic(op) || op == mov_address || op == ld || op == ldu || op == shfl ||
          op == atom || op == cvta || op == mapa || op == isspacep || op == vote ||
-         op == activemask || op == redux || (op >= tex && op <= istypep) || op == suld || op == suq;
+         op == activemask || op == redux || (op >= tex && op <= istypep) || op == suld ||
+         op == suq || (op >= mma && op <= wmma_load_c) || op == ldmatrix || op == movmatrix;
 }
 
 /// Calls `f` with every register that an operand names.

@@ -71,6 +71,25 @@ struct pending_copy {
   unsigned lane = 0;
 };
 
+/// A bulk copy to shared memory for which nobody has waited on its mbarrier.
+struct bulk_load {
+  const std::byte* from = nullptr;
+  std::uint32_t to = 0;  // in shared memory, as `barrier`
+  std::uint32_t size = 0;
+  std::uint32_t barrier = 0;
+  std::uint16_t thread = 0;
+  std::uint16_t warp_epoch = 0;  // of its warp when it was asked for
+};
+
+/// A bulk copy to global memory that its thread has not waited for.
+struct bulk_store {
+  std::uint32_t from = 0;  // in shared memory
+  std::byte* to = nullptr;
+  std::uint32_t size = 0;
+  std::uint32_t group = 0;  // groups that the thread had committed before
+  unsigned lane = 0;
+};
+
 struct block_state;
 
 /// The mistake that an instruction found; the scheduler completes it to a `fault`.
@@ -118,6 +137,8 @@ struct warp {
 
   std::vector<pending_copy> copies;
   std::array<std::uint32_t, warp_size> copy_groups{};  // that each lane committed
+  std::vector<bulk_store> bulk_stores;
+  std::array<std::uint32_t, warp_size> bulk_groups{};
 
   // Filled by handlers for the scheduler.
   std::array<std::uint32_t, warp_size> targets{};            // of table_jump
@@ -142,6 +163,7 @@ struct block_state {
   std::array<std::uint32_t, 3> index{};
   std::vector<std::unique_ptr<warp>> warps;
   shared_memory shared;
+  std::vector<bulk_load> bulk_loads;
   std::array<barrier_state, 17> barriers{};
   std::uint32_t threads = 0;
   std::uint32_t exited = 0;

@@ -14,6 +14,7 @@
 #include <gpu/testing/detail/machine/barriers.hpp>
 #include <gpu/testing/detail/machine/frames.hpp>
 #include <gpu/testing/detail/machine/handlers/async_copies.hpp>
+#include <gpu/testing/detail/machine/handlers/bulk_copies.hpp>
 #include <gpu/testing/detail/machine/handlers/collective.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
@@ -174,6 +175,7 @@ inline bool finish_call(warp& w, const decoded& d, group& g, lane_mask mask) {
 inline void finish_exit(warp& w, group& g, lane_mask mask) {
   const auto count = static_cast<std::uint32_t>(std::popcount(mask));
   finish_copies(w, mask);
+  if (!w.bulk_stores.empty()) finish_bulk_stores(w, mask, 0, true);
   w.live &= ~mask;
   w.block->exited += count;
   for (frame* f = g.in; f != nullptr;) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <gpu/testing/detail/ptx/matrix_operands.hpp>
 #include <gpu/testing/detail/ptx/operand_types.hpp>
 
 namespace gpu::inline v0::testing::ptx::detail {
@@ -93,6 +94,7 @@ inline bool check_combination(parser_context& context, const token& where, instr
       return context.fail(where, "the coordinates in a cube are .f32");
     }
   }
+  if (m.shape.m != 0 && !check_matrix_layouts(context, where, i)) return false;
   if (m.query == image_query::other) {
     return context.fail(where, "of an object, .width, .height and .depth can be asked alone",
                         refusal::unsupported_instruction);
@@ -162,6 +164,9 @@ inline bool check_values(parser_context& context, const token& where, const inst
       return good ||
              context.fail(raw[2].where, "cp.async.ca copies 4, 8 or 16 bytes, .cg copies 16");
     }
+    case opcode::cp_async_bulk:
+      return !raw[2].value.is_immediate() || raw[2].value.value % 16 == 0 ||
+             context.fail(raw[2].where, "a bulk copy has a multiple of 16 bytes");
     case opcode::st:
       return raw[0].value.target.kind != symbol_kind::parameter ||
              context.fail(raw[0].where, "the parameters of a function cannot be written");

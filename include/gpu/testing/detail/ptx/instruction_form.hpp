@@ -12,7 +12,8 @@ namespace gpu::inline v0::testing::ptx::detail {
 
 /// One form of an instruction.
 /// `suffixes`: groups of suffixes.hpp, `!` behind one that must be there.
-/// `types`: alternatives for each type of the mnemonic, separated by `|`; `int`, `int8`, `bits`,
+/// `types`: alternatives for each type, up to four, of the mnemonic, separated by `|`; `int`,
+/// `int8`, `bits`,
 ///   `data` stand for the sets below.
 /// `operands`: one letter each.
 ///   D register of the first type · E 32-bit integer register · W register of twice the width
@@ -26,6 +27,8 @@ namespace gpu::inline v0::testing::ptx::detail {
 ///   present exactly with .L2::cache_hint · M the operands of mov
 ///   U like D or _ · T like S, always d|p
 ///   R destination of a texture read, a vector d or d|p · t [object, coordinates] · j [object]
+///   F G H J fragments of matrices: D, A, B, C · N the registers of x1, x2, x4 matrices, to load
+///   n the same, to store · q 32-bit register of any type
 ///   g a vector of f32, one for each coordinate · o a vector of offsets
 /// `least`, `most`: bounds on the .target; 0 is none.
 struct form {
@@ -38,7 +41,7 @@ struct form {
   std::uint8_t most = 0;
 };
 
-inline constexpr std::size_t max_types = 3;
+inline constexpr std::size_t max_types = 4;
 
 /// A form that a mnemonic fits, and what its suffixes say.
 struct resolved_form {

@@ -103,10 +103,11 @@ inline bool parse_general(parser_context& context, const token& where, std::stri
                                          : check_mov(context, raw, i.types[0], i.op);
     if (!good) return false;
   } else {
-    state_space space = i.op == opcode::cp_async ? i.with.to_space : i.with.space;
+    const bool bulk = i.op == opcode::cp_async_bulk;
+    state_space space = bulk || i.op == opcode::cp_async ? i.with.to_space : i.with.space;
     for (std::size_t n = 0; n < raw.size(); ++n) {
       if (!check_operand(context, letters[n], raw[n], *chosen, space)) return false;
-      if (letters[n] == 'm') space = i.with.space;
+      if (letters[n] == 'm') space = bulk && n > 0 ? state_space::shared : i.with.space;
     }
   }
   if (!check_combination(context, where, i) || !check_values(context, where, i, raw)) return false;

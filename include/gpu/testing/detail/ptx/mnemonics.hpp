@@ -51,7 +51,7 @@ inline std::uint32_t compile_types(std::string_view names) {
       if (set_of_types.name == name) found = &set_of_types;
     }
     mask |= found != nullptr ? compile_types(found->members)
-                             : bit_of(type_of_word("." + std::string(name)));
+                             : bit_of(type_of_word("." + std::string(name), type::b1));
   }
   return mask;
 }
@@ -122,7 +122,7 @@ inline bool fits(const compiled_form& candidate, const std::vector<std::string_v
       }
     }
     if (taken) continue;
-    const type t = type_of_word("." + std::string(words[i]));
+    const type t = type_of_word("." + std::string(words[i]), type::b1);
     if (t != type::none && result.type_count < candidate.type_count &&
         (candidate.types[result.type_count] & bit_of(t)) != 0) {
       result.types[result.type_count++] = t;
@@ -171,14 +171,17 @@ inline std::string_view refusal_of(std::string_view mnemonic) {
 inline bool resolve_mnemonic(parser_context& context, const token& where, std::string_view mnemonic,
                              std::vector<resolved_form>& forms) {
   const std::string name(mnemonic.substr(0, 120));
-  if (const std::string_view what = refusal_of(mnemonic); !what.empty()) {
+  // Some forms of what the list names are executed.
+  const std::string_view what = refusal_of(mnemonic);
+  const auto refuse = [&] {
     return context.fail(where, name + ": " + std::string(what) + " are not executed on the CPU",
                         refusal::unsupported_instruction);
-  }
+  };
   std::vector<std::string_view> words = split(mnemonic, '.');
   normalize(words);
   const auto found = forms_by_name().find(words[0]);
   if (found == forms_by_name().end() || words.size() > 24) {
+    if (!what.empty()) return refuse();
     return context.fail(where, "'" + name + "' is not a PTX instruction");
   }
   misfit closest{0, "no such instruction"};
@@ -201,6 +204,7 @@ inline bool resolve_mnemonic(parser_context& context, const token& where, std::s
     }
     forms.push_back(result);
   }
+  if (forms.empty() && !what.empty()) return refuse();
   return !forms.empty() || context.fail(where, "'" + name + "': " + closest.why);
 }
 

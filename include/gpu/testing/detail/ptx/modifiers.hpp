@@ -108,6 +108,12 @@ enum class surface_bounds : std::uint8_t { trap, clamp, zero };
 /// The queries of txq and suq that drivers support for texture and surface objects.
 enum class image_query : std::uint8_t { width, height, depth, other };
 
+/// `.m16n8k16`: D and C have m x n elements, A has m x k, B has k x n. `m` is 0 without.
+struct matrix_shape {
+  std::uint16_t m = 0, n = 0, k = 0;
+  friend constexpr bool operator==(const matrix_shape&, const matrix_shape&) = default;
+};
+
 /// All suffixes, each in one place. Fields that an instruction does not have keep their default.
 /// Hints without effect on results (eviction priorities, L2 prefetch sizes, `.uni`, `.aligned`,
 /// cache policies) are checked and dropped.
@@ -161,6 +167,10 @@ struct modifiers {
   bool formatted = false;      ///< sust.p, sured.p: coordinates count texels, not bytes
   surface_bounds bounds = surface_bounds::trap;
   image_query query = image_query::width;
+  matrix_shape shape;
+  bool a_columns = false;   ///< the first of .row, .col: the matrix of a wmma.load, or A
+  bool b_columns = false;   ///< the second: B
+  bool transposed = false;  ///< .trans
 };
 
 }  // namespace gpu::inline v0::testing::ptx

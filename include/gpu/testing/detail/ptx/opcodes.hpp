@@ -89,6 +89,10 @@ enum class opcode : std::uint8_t {
   cp_async_wait_group,
   cp_async_wait_all,
   cp_async_mbarrier_arrive,
+  cp_async_bulk,
+  cp_async_bulk_commit_group,
+  cp_async_bulk_wait_group,
+  cp_async_bulk_prefetch,
   // Control flow.
   bra,
   brx_idx,
@@ -168,6 +172,16 @@ enum class opcode : std::uint8_t {
   pmevent,
   trap,
   setmaxnreg,
+  // Matrices.
+  mma,
+  wmma_mma,
+  wmma_load_a,
+  wmma_load_b,
+  wmma_load_c,
+  wmma_store,
+  ldmatrix,
+  stmatrix,
+  movmatrix,
 };
 
 }  // namespace gpu::inline v0::testing::ptx

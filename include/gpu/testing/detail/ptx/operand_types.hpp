@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gpu/testing/detail/ptx/image_operands.hpp>
+#include <gpu/testing/detail/ptx/matrix_operands.hpp>
 #include <gpu/testing/detail/ptx/mnemonics.hpp>
 #include <gpu/testing/detail/ptx/operands.hpp>
 #include <gpu/testing/detail/ptx/types_match.hpp>
@@ -218,6 +219,13 @@ inline bool check_operand(parser_context& context, char letter, raw_operand& raw
     case 'A':
       return check_address_value(context, raw, types[0] == type::u32 ? type::u32 : type::u64);
     case 'm': return check_address(context, raw, space);
+    case 'F':
+    case 'G':
+    case 'H':
+    case 'J': return check_fragment(context, raw, form_chosen, letter);
+    case 'N':
+    case 'n': return check_matrices(context, raw, width, letter == 'N');
+    case 'q': return check_value(context, raw, {type::b32, false, false, false});
     case 'R': return check_texture_result(context, raw, width, types[0]);
     case 't':
       return check_image(context, raw, geometry,

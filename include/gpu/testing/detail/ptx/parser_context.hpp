@@ -214,12 +214,12 @@ struct parser_context {
   }
 };
 
-/// The scalar type that a word such as ".f32" names, or `none`.
-inline type type_of_word(std::string_view word) {
+/// The type that a word such as ".f32" names, up to `last` in the order of the enumerators, or
+/// `none`.
+inline type type_of_word(std::string_view word, type last = type::e5m2x2) {
   if (word.size() < 3 || word[0] != '.') return type::none;
   const std::string_view name = word.substr(1);
-  for (auto t = static_cast<std::uint8_t>(type::pred); t <= static_cast<std::uint8_t>(type::e5m2x2);
-       ++t) {
+  for (auto t = static_cast<std::uint8_t>(type::pred); t <= static_cast<std::uint8_t>(last); ++t) {
     if (name_of(static_cast<type>(t)) == name) return static_cast<type>(t);
   }
   return type::none;

@@ -56,6 +56,9 @@ inline constexpr void (*packs)(modifiers&) = [](modifiers& m) {
   m.packed_signed = Signed;
 };
 
+template <std::uint16_t M, std::uint16_t N, std::uint16_t K>
+inline constexpr void (*multiplies)(modifiers&) = [](modifiers& m) { m.shape = {M, N, K}; };
+
 /// Rows of one group stand together; an instruction takes at most one word of a group.
 inline constexpr auto suffixes = std::to_array<suffix>({
     {"round", "rn", rounds<rounding::nearest_even>},
@@ -205,6 +208,13 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"shared", "shared::cluster", in_cluster},
     {"to_shared", "shared", set<&modifiers::to_space, state_space::shared>},
     {"to_shared", "shared::cta", set<&modifiers::to_space, state_space::shared>},
+    {"to_block", "shared::cluster", set<&modifiers::to_space, state_space::shared>},
+    {"to_block", "shared::cta", set<&modifiers::to_space, state_space::shared>},
+    {"to_memory", "global", set<&modifiers::to_space, state_space::global>},
+    {"from_block", "shared::cta", in_space<state_space::shared>},
+    {"completes", "mbarrier::complete_tx::bytes", no_effect},
+    {"bulk_group", "bulk_group", no_effect},
+    {"read", "read", no_effect},
     {"to", "to", set<&modifiers::to, true>},
 
     {"load_order", "weak", ordered<memory_order::weak>},
@@ -330,6 +340,39 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"bounds", "trap", set<&modifiers::bounds, surface_bounds::trap>},
     {"bounds", "clamp", set<&modifiers::bounds, surface_bounds::clamp>},
     {"bounds", "zero", set<&modifiers::bounds, surface_bounds::zero>},
+
+    {"m8n8k4", "m8n8k4", multiplies<8, 8, 4>},
+    {"m8n8k16", "m8n8k16", multiplies<8, 8, 16>},
+    {"m8n8k32", "m8n8k32", multiplies<8, 8, 32>},
+    {"m8n8k128", "m8n8k128", multiplies<8, 8, 128>},
+    {"m16n8k4", "m16n8k4", multiplies<16, 8, 4>},
+    {"m16n8k8", "m16n8k8", multiplies<16, 8, 8>},
+    {"m16n8k16", "m16n8k16", multiplies<16, 8, 16>},
+    {"m16n8k32", "m16n8k32", multiplies<16, 8, 32>},
+    {"m16n8k64", "m16n8k64", multiplies<16, 8, 64>},
+    {"m16n8k128", "m16n8k128", multiplies<16, 8, 128>},
+    {"m16n8k256", "m16n8k256", multiplies<16, 8, 256>},
+    {"m16n16k8", "m16n16k8", multiplies<16, 16, 8>},
+    {"tile", "m16n16k16", multiplies<16, 16, 16>},
+    {"tile", "m8n32k16", multiplies<8, 32, 16>},
+    {"tile", "m32n8k16", multiplies<32, 8, 16>},
+    {"a_layout", "row", set<&modifiers::a_columns, false>},
+    {"a_layout", "col", set<&modifiers::a_columns, true>},
+    {"b_layout", "row", set<&modifiers::b_columns, false>},
+    {"b_layout", "col", set<&modifiers::b_columns, true>},
+    {"and_xor", "and", does<operation::and_>},
+    {"and_xor", "xor", does<operation::xor_>},
+    {"counted", "popc", no_effect},
+    {"m8n8", "m8n8", no_effect},
+    {"matrices", "x1", set<&modifiers::vector, std::uint8_t{1}>},
+    {"matrices", "x2", set<&modifiers::vector, std::uint8_t{2}>},
+    {"matrices", "x4", set<&modifiers::vector, std::uint8_t{4}>},
+    {"transposed", "trans", set<&modifiers::transposed, true>},
+    {"block_shared", "shared", in_space<state_space::shared>},
+    {"block_shared", "shared::cta", in_space<state_space::shared>},
+    {"matrix_space", "global", in_space<state_space::global>},
+    {"matrix_space", "shared", in_space<state_space::shared>},
+    {"matrix_space", "shared::cta", in_space<state_space::shared>},
 
     {"aligned", "aligned", no_effect},
     {"uniform", "uni", no_effect},

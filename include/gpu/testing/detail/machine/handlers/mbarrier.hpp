@@ -5,6 +5,7 @@
 
 #include <gpu/testing/detail/machine/access_checks.hpp>
 #include <gpu/testing/detail/machine/handlers/async_copies.hpp>
+#include <gpu/testing/detail/machine/handlers/bulk_copies.hpp>
 #include <gpu/testing/detail/machine/memory_access.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
@@ -120,6 +121,11 @@ inline action run_mbarrier(warp& w, const decoded& d, lane_mask mask) {
     (void)note_write(w, d, lane, at, nullptr, 8, access_class::unordered);
     const auto before = fetch<std::uint64_t>(at, 0);
     mbarrier b = mbarrier::unpack(before);
+    if (waits && !w.block->bulk_loads.empty()) {
+      const auto offset = static_cast<std::uint32_t>(at.bytes - w.block->shared.bytes());
+      b.bytes -= static_cast<std::int32_t>(finish_bulk_loads(*w.block, offset));
+      b.complete_if_done();
+    }
     if (!apply_mbarrier(w, d, lane, b, before, result)) return action::fault;
     put(at, 0, b.pack());
   }

@@ -1,0 +1,297 @@
+// Handlers of the matrix products: mma and wmma.mma.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include <gpu/testing/detail/machine/handlers/matrix_lanes.hpp>
+#include <gpu/testing/detail/ptx/arithmetic/matrix_products.hpp>
+#include <gpu/testing/detail/ptx/ir.hpp>
+
+namespace gpu::inline v0::testing::machine::detail {
+
+inline constexpr std::uint32_t most_elements = 512;  // of a matrix
+inline constexpr std::uint32_t most_rows = 32;
+
+/// The operands of one instruction.
+struct matrix_operands {
+  const matrix_plan& plan;
+  const ptx::instruction& source;
+  std::byte* registers;
+  const std::uint32_t* d;
+  const std::uint32_t* a;
+  const std::uint32_t* b;
+  const std::uint32_t* c;
+
+  explicit matrix_operands(const party& p)
+      : plan{plan_of(p)},
+        source{*p.instruction->source},
+        registers{p.registers},
+        d{slots_of(p)},
+        a{d + plan.d.registers},
+        b{a + plan.a.registers},
+        c{b + plan.b.registers} {}
+};
+
+/// A or B of floating numbers.
+template <class Real> struct matrix_factors {
+  alignas(16) Real values[most_elements];
+  alignas(16) std::int16_t exponents[most_elements];
+  bool special[most_rows] = {};
+
+  template <class Decode>
+  void read(const std::byte* registers, const std::uint32_t* slots, const fragment_plan& f,
+            Decode decode) {
+    each_element(registers, slots, f, [&](std::uint32_t at, std::uint32_t bits) {
+      const ptx::detail::factor<Real> one = decode(bits);
+      values[at] = one.value;
+      exponents[at] = one.exponent;
+      if (one.special) special[at / f.length] = true;
+    });
+  }
+  ptx::factor_row<Real> row(const fragment_plan& f, std::uint32_t index, std::uint32_t from) const {
+    const std::uint32_t at = index * f.length + from;
+    return {values + at, exponents + at, special[index]};
+  }
+};
+
+/// C as floats; exact.
+inline void read_addends(const matrix_operands& o, float* c) {
+  const bool halves = o.plan.c.element == ptx::type::f16;
+  each_element(o.registers, o.c, o.plan.c, [&](std::uint32_t at, std::uint32_t bits) {
+    c[at] = halves ? ptx::to_float(ptx::f16{static_cast<std::uint16_t>(bits)})
+                   : std::bit_cast<float>(bits);
+  });
+}
+
+/// The bits of a sum as an element of D.
+inline std::uint32_t sum_bits(double sum, bool halves) {
+  return halves ? std::uint32_t{ptx::round_sum_to_f16(sum).bits}
+                : std::bit_cast<std::uint32_t>(ptx::round_sum_to_f32(sum));
+}
+inline float sum_value(std::uint32_t bits, bool halves) {
+  return halves ? ptx::to_float(ptx::f16{static_cast<std::uint16_t>(bits)})
+                : std::bit_cast<float>(bits);
+}
+
+/// `Count` products in each sum, `Sums` sums one after the other; of more than one, C comes last.
+template <class Real, unsigned Count, unsigned Sums = 1>
+inline void multiply_factors(const matrix_operands& o, const matrix_factors<Real>& a,
+                             const matrix_factors<Real>& b) {
+  const matrix_plan& plan = o.plan;
+  const bool halves = plan.d.element == ptx::type::f16;
+  float c[most_elements];
+  std::uint32_t d[most_elements];
+  read_addends(o, c);
+  for (std::uint32_t m = 0; m < plan.a.rows; ++m)
+    for (std::uint32_t n = 0; n < plan.b.rows; ++n) {
+      const std::uint32_t at = m * plan.d.length + n;
+      float sum = Sums == 1 ? c[at] : 0.0f;
+      for (unsigned s = 0; s < Sums; ++s) {
+        d[at] = sum_bits(
+            ptx::cut_sum<Count>(a.row(plan.a, m, s * Count), b.row(plan.b, n, s * Count), sum),
+            halves);
+        if (Sums != 1) sum = sum_value(d[at], halves);
+      }
+      if (Sums != 1) {
+        const float whole = ptx::add<ptx::rounding::nearest_even>(c[at], sum);
+        d[at] = halves ? sum_bits(static_cast<double>(whole), true)
+                       : std::bit_cast<std::uint32_t>(whole);
+      }
+    }
+  set_elements(o.registers, o.d, plan.d, [&](std::uint32_t at) { return d[at]; });
+}
+
+inline void multiply_f16(const matrix_operands& o) {
+  matrix_factors<float> a, b;
+  const auto decode = [](std::uint32_t bits) {
+    return ptx::detail::factor_of_f16(static_cast<std::uint16_t>(bits));
+  };
+  a.read(o.registers, o.a, o.plan.a, decode);
+  b.read(o.registers, o.b, o.plan.b, decode);
+  o.plan.shape.k == 8 ? multiply_factors<float, 8>(o, a, b) : multiply_factors<float, 16>(o, a, b);
+}
+
+inline void multiply_bf16(const matrix_operands& o) {
+  matrix_factors<double> a, b;
+  const auto decode = [](std::uint32_t bits) {
+    return ptx::detail::factor_of_bf16(static_cast<std::uint16_t>(bits));
+  };
+  a.read(o.registers, o.a, o.plan.a, decode);
+  b.read(o.registers, o.b, o.plan.b, decode);
+  o.plan.shape.k == 8 ? multiply_factors<double, 8>(o, a, b)
+                      : multiply_factors<double, 16>(o, a, b);
+}
+
+inline void multiply_tf32(const matrix_operands& o) {
+  matrix_factors<double> a, b;
+  a.read(o.registers, o.a, o.plan.a, ptx::detail::factor_of_tf32);
+  b.read(o.registers, o.b, o.plan.b, ptx::detail::factor_of_tf32);
+  o.plan.shape.k == 4 ? multiply_factors<double, 4>(o, a, b) : multiply_factors<double, 8>(o, a, b);
+}
+
+inline void multiply_f8(const matrix_operands& o) {
+  matrix_factors<float> a, b;
+  const auto read = [&](matrix_factors<float>& to, const std::uint32_t* slots,
+                        const fragment_plan& f) {
+    const bool e4m3 = f.element == ptx::type::e4m3;
+    to.read(o.registers, slots, f, [e4m3](std::uint32_t bits) {
+      const auto byte = static_cast<std::uint8_t>(bits);
+      return e4m3 ? ptx::detail::factor_of_f8<ptx::e4m3>(byte)
+                  : ptx::detail::factor_of_f8<ptx::e5m2>(byte);
+    });
+  };
+  read(a, o.a, o.plan.a);
+  read(b, o.b, o.plan.b);
+  o.plan.shape.k == 16 ? multiply_factors<float, 8, 2>(o, a, b)
+                       : multiply_factors<float, 16, 2>(o, a, b);
+}
+
+/// Four products of 8 x 4 and 4 x 8.
+inline void multiply_four(const matrix_operands& o) {
+  matrix_factors<float> a, b;
+  const auto decode = [](std::uint32_t bits) {
+    return ptx::detail::factor_of_f16(static_cast<std::uint16_t>(bits));
+  };
+  a.read(o.registers, o.a, o.plan.a, decode);
+  b.read(o.registers, o.b, o.plan.b, decode);
+  const bool halves = o.plan.d.element == ptx::type::f16;
+  float c[most_elements];
+  std::uint32_t d[most_elements];
+  read_addends(o, c);
+  for (std::uint32_t m = 0; m < 32; ++m)
+    for (std::uint32_t n = 0; n < 8; ++n) {
+      const std::uint32_t at = m * 8 + n;
+      const float* const row = a.values + m * 4;
+      const float* const column = b.values + (m / 8 * 8 + n) * 4;
+      const float sum = halves ? ptx::four_products_and_f16(row, column, c[at])
+                               : ptx::four_products_and_f32(row, column, c[at]);
+      d[at] = halves ? sum_bits(static_cast<double>(sum), true) : std::bit_cast<std::uint32_t>(sum);
+    }
+  set_elements(o.registers, o.d, o.plan.d, [&](std::uint32_t at) { return d[at]; });
+}
+
+/// Reads or writes a matrix of doubles.
+template <class F>
+inline void each_double(const std::uint32_t* slots, const fragment_plan& f, F act) {
+  for (std::uint32_t reg = 0; reg < f.registers; ++reg)
+    for (unsigned lane = 0; lane < warp_size; ++lane)
+      if (slots[reg] != no_slot) act(slots[reg], lane, f.of(reg, lane)[0]);
+}
+
+template <ptx::rounding R> inline void multiply_doubles(const matrix_operands& o) {
+  double a[most_elements], b[most_elements], c[most_elements];
+  const auto read = [&](const std::uint32_t* slots, const fragment_plan& f, double* to) {
+    each_double(slots, f, [&](std::uint32_t slot, unsigned lane, std::uint32_t at) {
+      to[at] = read_lane<double>(o.registers, slot, lane);
+    });
+  };
+  read(o.a, o.plan.a, a);
+  read(o.b, o.plan.b, b);
+  read(o.c, o.plan.c, c);
+  const std::uint32_t k = o.plan.a.length;
+  for (std::uint32_t m = 0; m < o.plan.a.rows; ++m)
+    for (std::uint32_t n = 0; n < o.plan.b.rows; ++n) {
+      double& sum = c[m * o.plan.c.length + n];
+      sum = ptx::chain_of_products<R>(a + m * k, b + n * k, k, sum);
+    }
+  each_double(o.d, o.plan.d, [&](std::uint32_t slot, unsigned lane, std::uint32_t at) {
+    write_lane(o.registers, slot, lane, c[at]);
+  });
+}
+
+inline void multiply_f64(const matrix_operands& o) {
+  using enum ptx::rounding;
+  switch (o.source.with.round) {
+    case toward_zero: return multiply_doubles<toward_zero>(o);
+    case toward_negative: return multiply_doubles<toward_negative>(o);
+    case toward_positive: return multiply_doubles<toward_positive>(o);
+    default: return multiply_doubles<nearest_even>(o);
+  }
+}
+
+/// An element of the low bits of a word as a number.
+constexpr std::int16_t integer_element(std::uint32_t bits, ptx::type t) {
+  switch (t) {
+    case ptx::type::s8: return static_cast<std::int8_t>(bits);
+    case ptx::type::u8: return static_cast<std::uint8_t>(bits);
+    case ptx::type::s4: return static_cast<std::int16_t>(static_cast<int>((bits & 15) ^ 8) - 8);
+    default: return static_cast<std::int16_t>(bits & 15);
+  }
+}
+
+/// Computes D with `sum(row of A, column of B, C)`, of matrices that were read to `a` and `b`.
+template <class T, class F>
+inline void multiply_exactly(const matrix_operands& o, const T* a, const T* b, F sum) {
+  std::uint32_t c[most_elements];
+  each_element(o.registers, o.c, o.plan.c,
+               [&](std::uint32_t at, std::uint32_t bits) { c[at] = bits; });
+  const std::uint32_t k = o.plan.a.length;
+  for (std::uint32_t m = 0; m < o.plan.a.rows; ++m)
+    for (std::uint32_t n = 0; n < o.plan.b.rows; ++n) {
+      std::uint32_t& one = c[m * o.plan.c.length + n];
+      one = sum(a + m * k, b + n * k, one);
+    }
+  set_elements(o.registers, o.d, o.plan.d, [&](std::uint32_t at) { return c[at]; });
+}
+
+inline void multiply_integers(const matrix_operands& o) {
+  std::int16_t a[2 * most_elements], b[2 * most_elements];
+  const auto read = [&](const std::uint32_t* slots, const fragment_plan& f, std::int16_t* to) {
+    each_element(o.registers, slots, f, [&](std::uint32_t at, std::uint32_t bits) {
+      to[at] = integer_element(bits, f.element);
+    });
+  };
+  read(o.a, o.plan.a, a);
+  read(o.b, o.plan.b, b);
+  const bool satfinite = o.source.with.satfinite;
+  const std::uint32_t k = o.plan.a.length;
+  multiply_exactly(
+      o, a, b, [=](const std::int16_t* row, const std::int16_t* column, std::uint32_t c) {
+        return static_cast<std::uint32_t>(
+            ptx::sum_of_integers(row, column, k, static_cast<std::int32_t>(c), satfinite));
+      });
+}
+
+inline void multiply_bits(const matrix_operands& o) {
+  std::uint32_t a[most_elements], b[most_elements];
+  const auto read = [&](const std::uint32_t* slots, const fragment_plan& f, std::uint32_t* to) {
+    each_element(o.registers, slots, f,
+                 [&](std::uint32_t at, std::uint32_t bits) { to[at] = bits; });
+  };
+  read(o.a, o.plan.a, a);
+  read(o.b, o.plan.b, b);
+  const bool both = o.source.with.op == ptx::operation::and_;
+  const std::uint32_t k = o.plan.a.length;
+  multiply_exactly(o, a, b,
+                   [=](const std::uint32_t* row, const std::uint32_t* column, std::uint32_t c) {
+                     for (std::uint32_t i = 0; i < k; ++i)
+                       c += static_cast<std::uint32_t>(
+                           std::popcount(both ? row[i] & column[i] : row[i] ^ column[i]));
+                     return c;
+                   });
+}
+
+/// mma and wmma.mma: the list has the registers of D, A, B, C.
+inline bool multiply_matrices(warp& w, std::span<const party> parties, lane_mask present) {
+  if (!is_whole(w, parties, present)) return false;
+  const matrix_operands o(parties[0]);
+  if (o.plan.four) {
+    multiply_four(o);
+    return true;
+  }
+  switch (o.plan.a.element) {
+    case ptx::type::f16: multiply_f16(o); break;
+    case ptx::type::bf16: multiply_bf16(o); break;
+    case ptx::type::tf32: multiply_tf32(o); break;
+    case ptx::type::e4m3:
+    case ptx::type::e5m2: multiply_f8(o); break;
+    case ptx::type::f64: multiply_f64(o); break;
+    case ptx::type::b1: multiply_bits(o); break;
+    default: multiply_integers(o); break;
+  }
+  return true;
+}
+
+}  // namespace gpu::inline v0::testing::machine::detail
