@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What runs expressions: `evaluate` makes an array, `assign` writes into elements that are there,
+/// Functions that run expressions: `evaluate` makes an array, `assign` writes to existing elements,
 /// `item` brings one element home, and `prepare` compiles ahead.
 
 #include <gpu/array/detail/expression_launch.hpp>

@@ -132,9 +132,9 @@ namespace detail {
 template <class Engine> inline constexpr bool is_engine = one_of<Engine, philox, xorwow, mrg32k3a>;
 template <class Engine>
 concept random_engine = is_engine<Engine>;
-/// Whether the place of an engine is in device memory.
+/// True for an engine whose position is in device memory.
 template <class Engine> inline constexpr bool counts_on_device = false;
-/// Whether it has a sequence of low discrepancy.
+/// True for an engine that makes points of low discrepancy.
 template <class Engine> inline constexpr bool is_quasi_random = false;
 /// An engine whose numbers are independent of each other.
 template <class Engine>

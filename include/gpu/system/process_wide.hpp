@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `process_wide`: state that all shared libraries of a process have in common.
+/// `process_wide`: state that all shared libraries of a process share.
 
 #include <gpu/core/version.hpp>
 #include <gpu/system/named_memory.hpp>

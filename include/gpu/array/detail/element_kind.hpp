@@ -26,7 +26,7 @@ enum class element_kind : unsigned char {
   complex128,
 };
 
-/// What kinds have in common.
+/// The classes of kinds for which rules are the same.
 enum class kind_class : unsigned char { none, boolean, integer, real, complex };
 
 struct kind_facts {

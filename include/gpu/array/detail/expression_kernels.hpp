@@ -9,7 +9,7 @@
 
 namespace gpu::inline v0::detail {
 
-/// Where an expression's elements go.
+/// An expression and the operand into which its elements are written.
 struct expression_target {
   expression_ref expression;
   const loop_operand* out;

@@ -17,7 +17,7 @@ enum class engine_kind : unsigned char {
   sobol64
 };
 
-/// Where the numbers of a call come from.
+/// The engine and the position from which a call takes its numbers.
 struct random_source {
   engine_kind kind;
   engine_position position;  ///< its offset is where the call's numbers begin
@@ -67,13 +67,13 @@ struct random_request {
       default: return element.is_double() ? for_double : 1;
     }
   }
-  /// Whether they are doubles for which Philox has an order of its own.
+  /// Returns whether the elements are doubles, which Philox makes in an order of their own.
   bool in_order_of_doubles() const noexcept {
     return element.is_double() && source.counts() && !recipe().draws_until_accepted &&
            distribution.kind != random_kind::discrete &&
            distribution.kind != random_kind::bernoulli;
   }
-  /// Whether an engine that does not count makes a sequence for an element.
+  /// Returns whether an engine other than Philox starts a sequence for each element.
   bool seeds_sequences() const noexcept {
     return recipe().draws_until_accepted || distribution.kind == random_kind::integers;
   }
