@@ -156,9 +156,6 @@ template <class T> constexpr element_kind kind_of() noexcept {
   }
 }
 
-/// Returns the host number's class; `none` if `T` is not one.
-template <class T> constexpr kind_class number_class() noexcept { return class_of(kind_of<T>()); }
-
 template <element_kind> struct standard_type {};
 template <> struct standard_type<element_kind::boolean> : type_identity<bool> {};
 template <> struct standard_type<element_kind::int8> : type_identity<std::int8_t> {};
