@@ -82,7 +82,7 @@ template <class Engine> class sequence_engine {
 
 }  // namespace detail
 
-/// Philox 4x32-10 of Salmon and others, the engine to take if there is no reason for another: each
+/// Philox 4x32-10 of Salmon and others, the default choice of engine: each
 /// number is a function of its index, computed anew wherever it is needed. 2^46 sequences of 2^64
 /// numbers for each seed.
 class philox : public detail::sequence_engine<philox> {

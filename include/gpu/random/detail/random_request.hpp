@@ -45,7 +45,7 @@ inline constexpr std::uint64_t interleaved_sequences = 4096;
 /// each of 65,536 sequences.
 inline constexpr std::uint64_t numbers_of_both_orders = std::uint64_t{1} << 19;
 
-/// A request for so many elements of a type.
+/// A request for `count` elements of a type.
 struct random_request {
   random_distribution distribution;
   random_element element;
@@ -115,7 +115,7 @@ struct random_request {
   }
 };
 
-/// Fails for an engine that has not so many sequences or numbers.
+/// Fails for an engine that has too few sequences or numbers.
 inline result<> check_source(const random_request& request, source_location where) noexcept {
   const random_source& source = request.source;
   text_builder out;
