@@ -21,6 +21,11 @@ cuda_error run_elementwise_compiled(const loop_call& call, const slice* range) {
   return error_or_none(run_elementwise_here(call, range));
 }
 
+cuda_error find_extents_compiled(const evaluation& call, const expression_ref& e,
+                                 std::size_t* extents) noexcept {
+  return error_or_none(find_extents_here(call, e, extents));
+}
+
 cuda_error run_expressions_compiled(const evaluation& call, const expression_target* targets,
                                     std::size_t count, evaluation_step step) {
   return error_or_none(run_expressions_here(call, targets, count, step));

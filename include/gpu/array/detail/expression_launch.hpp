@@ -211,10 +211,32 @@ inline result<> run_by_copy(const evaluation& call, const expression_target* tar
   });
 }
 
+/// Does what `find_extents` does.
+inline result<> find_extents_here(const evaluation& call, const expression_ref& e,
+                                  std::size_t* extents) noexcept {
+  GPU_TRY(require(call.stream, call.function, call.where));
+  expression_layout layout;
+  GPU_TRY(add_expression(call, e, layout));
+  for (int axis = 0; axis < layout.rank; ++axis) extents[axis] = layout.extents[axis];
+  return {};
+}
+
 #if defined(GPU_ARRAY_COMPILED)
+cuda_error find_extents_compiled(const evaluation& call, const expression_ref& e,
+                                 std::size_t* extents) noexcept;
 cuda_error run_expressions_compiled(const evaluation& call, const expression_target* targets,
                                     std::size_t count, evaluation_step step);
 #endif
+
+/// Stores the shape of an expression in `extents`.
+inline result<> find_extents(const evaluation& call, const expression_ref& e,
+                             std::size_t* extents) noexcept {
+#if defined(GPU_ARRAY_COMPILED)
+  return result_of_error(find_extents_compiled(call, e, extents));
+#else
+  return find_extents_here(call, e, extents);
+#endif
+}
 
 /// Evaluates expressions, each into its target, in one kernel. All targets have the same shape. If
 /// elements that are written are read at other indices, by way of temporary memory.
