@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What two ways to do one thing cost, measured in turns, so that whatever else the machine does
+/// The times of two ways to do one thing, measured in turns, so that whatever else the machine does
 /// falls on both.
 
 #include <gpu/driver.hpp>

@@ -1,4 +1,4 @@
-# What scripts/quickstart and scripts/test share: it installs what is missing, once, and finds a
+# Shared by scripts/quickstart and scripts/test: installs what is missing, once, and finds a
 # CUDA toolkit or fetches the parts of one that are needed. Meant to be sourced, in the repository.
 
 say() { printf '%s\n' "$*" >&2; }
@@ -46,7 +46,7 @@ cuda_version_in() {
   sed -n 's/^#define CUDA_VERSION \([0-9]*\)$/\1/p' "$1/include/cuda.h" 2> /dev/null | head -n 1
 }
 
-# Whether folder $1 has what is needed of a toolkit: the headers of CUDA 13 and NVRTC.
+# Succeeds if folder $1 has what is needed of a toolkit: the headers of CUDA 13 and NVRTC.
 is_toolkit() {
   local version
   version=$(cuda_version_in "$1")

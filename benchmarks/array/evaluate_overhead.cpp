@@ -1,4 +1,4 @@
-// What gpu::assign of an expression costs the host beyond the launch of the same kernel, in
+// Host time of gpu::assign of an expression beyond the launch of the same kernel, in
 // instructions, over a driver whose launches do nothing: a child process assigns, and this one
 // steps through it and counts. Exits with 1 if an expression of three operands takes more than the
 // limit.

@@ -1,4 +1,4 @@
-// What gpu::compile costs beside its yardsticks, from source to a kernel that can be launched:
+// Time of gpu::compile beside its yardsticks, from source to a kernel that can be launched:
 //
 //   cold           against nvrtcCompileProgram and cuLibraryLoadData of the same text
 //   warm           in a new process, against cuLibraryLoadData of the same image

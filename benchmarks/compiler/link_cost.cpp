@@ -1,4 +1,4 @@
-// What gpu::link costs beside nvJitLink alone, for two sources compiled to LTO-IR:
+// Time of gpu::link beside nvJitLink alone, for two sources compiled to LTO-IR:
 //
 //   cold           a link that is made and stored, against nvJitLink's calls
 //   same process   a link that this process made before, against nvJitLink's calls

@@ -1,6 +1,7 @@
-// What gpu's wrapper of a driver call costs beyond the call: events, streams, allocations, copies,
-// fills, launches with attributes, graph launches. Each wrapper beside the raw call that it makes,
-// in turns; medians. Exit code 1 where a wrapper costs more than 1 % and more than 20 ns, on a GPU.
+// Host time of gpu's wrapper of a driver call beyond the call: events, streams, allocations,
+// copies, fills, launches with attributes, graph launches. Each wrapper beside the raw call that it
+// makes, in turns; medians. Exit code 1 where a wrapper costs more than 1 % and more than 20 ns, on
+// a GPU.
 
 #include <gpu/gpu.hpp>
 #include <gpu/graph.hpp>
@@ -95,7 +96,7 @@ int main() {
   const benchmark::machine machine;
   operands o(machine.device);
   comparison compare(machine, o);
-  // What a raw program has at hand: the driver's functions and its handles.
+  // The functions and handles that a raw program has.
   const gpu::driver::entry_points cu = gpu::driver::current_entry_points();
   const CUstream stream = o.stream.native(), other = o.other.native();
   const CUevent event = o.event.native(), start = o.start.native(), stop = o.stop.native();

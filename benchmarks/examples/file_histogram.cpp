@@ -1,4 +1,4 @@
-// What file_histogram reaches on a file in the page cache, beside its two yardsticks from the same
+// Throughput of file_histogram on a file in the page cache, beside its two yardsticks from the same
 // run: the rate at which the host reads the file into pinned memory, and the pinned host-to-device
 // copy. The lower of the two is what a program can have that reads and copies at the same time.
 //

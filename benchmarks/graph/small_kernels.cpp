@@ -1,4 +1,4 @@
-// What 100 small kernels cost: launched one by one, and as a graph that was captured, through gpu
+// Time of 100 small kernels: launched one by one, and as a graph that was captured, through gpu
 // and through the raw driver, in turns; medians, with the synchronization that follows. Exit code 1
 // where the graph through gpu costs more than 1 % and more than 20 ns beyond the raw one, on a GPU,
 // and where the kernels did not count as often as they should.

@@ -1,4 +1,4 @@
-// What gpu::launch costs beyond cuLaunchKernel, for five arguments.
+// Host time of gpu::launch beyond cuLaunchKernel, for five arguments.
 //
 // First in instructions, over a driver table that does nothing: a child process launches, and this
 // one steps through it and counts. Then, if there is a GPU, in time: launches in turns, raw and

@@ -1,4 +1,4 @@
-// What it costs to allocate and free with the caching allocators: a warm block, with 10,000 others
+// Time to allocate and free with the caching allocators: a warm block, with 10,000 others
 // alive too, from two threads on two streams, page-locked, and freed behind a stream. Medians, each
 // measured in turns with what the driver's own calls take. Without a GPU the driver is one that
 // does nothing, so that the figures are the library's alone. Exit code 1 where a figure is above

@@ -1,4 +1,4 @@
-// How fast the PTX machine executes plain arithmetic: millions of thread-instructions per second,
+// Speed of the PTX machine at plain arithmetic: millions of thread-instructions per second,
 // on one thread and on all, without divergence and with; matrix products; and how fast it loads a
 // large module.
 #include <chrono>

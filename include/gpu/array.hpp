@@ -1,6 +1,10 @@
 #pragma once
 /// \file
-/// Arrays of any number of axes: how they are made, copied, written and printed.
+/// Arrays of any number of axes: made, copied, computed, printed and saved.
+///
+/// A program of several sources compiles the code of generated kernels once: it links the CMake
+/// target `gpu::array`, or compiles gpu/array/array.cpp as one of its sources and defines
+/// `GPU_ARRAY_COMPILED` for all of them. See docs/arrays.md.
 
 #include <gpu/array/array.hpp>
 #include <gpu/array/assign_all.hpp>

@@ -1,4 +1,4 @@
-// Where the smallest and the largest element are, against std::min_element and NumPy's rules for
+// Positions of the smallest and the largest element, against std::min_element and NumPy's rules for
 // NaN.
 
 #include "algorithm/algorithm_fixture.hpp"

@@ -126,7 +126,7 @@ TEST_CASE("random elementwise snippets compute what their text says",
   }
 }
 
-/// How values are combined, as text and as a function.
+/// A way to combine values, as text and as a function.
 struct combination {
   const char* text;
   long long (*of)(long long, long long);

@@ -15,7 +15,7 @@ using bytes = gpu::device_buffer<std::uint8_t>;
 constexpr std::size_t sizes[] = {(std::size_t{1} << 20) - 1, (std::size_t{1} << 20) + 1,
                                  (std::size_t{1} << 24) + 5, (std::size_t{1} << 32) + 3};
 
-/// How many elements of `x` the condition does not hold for.
+/// Returns the number of elements of `x` for which the condition does not hold.
 template <class T>
 long long count_wrong(const fixture& f, const gpu::device_span<T>& x, const char* condition) {
   const auto count = test::value_of(gpu::reduction<long long, const T*>::create(

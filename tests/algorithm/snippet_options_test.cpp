@@ -1,5 +1,5 @@
-// What all kernels from snippets have in common: names, parts that are needed, and messages about
-// each part that name the user's line.
+// Options and checks that all kernels from snippets share: names, parts that are needed, and
+// messages about each part that name the user's line.
 
 #include "algorithm/algorithm_fixture.hpp"
 

@@ -60,7 +60,7 @@ template <class T> auto number(T key) {
   }
 }
 
-/// Whether a key comes before another one in NumPy's order.
+/// Returns whether a key comes before another one in NumPy's order.
 template <class T> bool is_before(T a, T b) {
   const auto x = number(a), y = number(b);
   if constexpr (std::is_floating_point_v<decltype(x)>) {

@@ -1,4 +1,4 @@
-// What compilers take from their surroundings besides files: a variable of the environment, and the
+// What compilers read besides files: a variable of the environment, and the
 // working folder. A compilation without a cache is the oracle.
 
 #include "compiler/cache_support.hpp"

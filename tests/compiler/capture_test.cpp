@@ -1,4 +1,4 @@
-// What compiling, linking and tuning do to a stream that is being captured.
+// Compiling, linking and tuning while a stream is being captured.
 
 #include <gpu/compiler/autotune.hpp>
 #include <gpu/graph/stream_capture.hpp>

@@ -55,7 +55,7 @@ std::string all_of(const gpu::linked_program& program) {
   return all;
 }
 
-/// What is done with a cache: compiles or links, and tells all that came of it.
+/// An operation with a cache: compiles or links, and returns all of the outcome.
 struct operation {
   const char* name;
   std::function<gpu::result<std::string>(gpu::compile_cache&)> run;

@@ -1,4 +1,4 @@
-// What can be linked: told apart by its bytes, read from files, and refused by name where nothing
+// Inputs of a link: recognized by their bytes, read from files, and refused by name where nothing
 // can be made of it.
 
 #include "compiler/cache_support.hpp"

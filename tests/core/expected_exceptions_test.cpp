@@ -1,4 +1,4 @@
-/// What `gpu::expected` does when something throws, or must not: the strong guarantee, and
+/// `gpu::expected` if something throws, or must not: the strong guarantee, and
 /// `value()` of an error, with exceptions and without.
 
 #include <gpu/core/expected.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What the tests of `expected` share: the implementations that they run over, and value types
+/// Shared by the tests of `expected`: the implementations that they run over, and value types
 /// that count their lives.
 
 #include <gpu/core/detail/expected/operators.hpp>
@@ -28,7 +28,7 @@ struct stand_in {
   static constexpr bool is_std = false;
 };
 
-/// What `gpu::expected` is in this build.
+/// The implementation of `gpu::expected` in this build.
 struct chosen {
   template <class T, class E> using expected = gpu::expected<T, E>;
   template <class E> using unexpected = gpu::unexpected<E>;

@@ -1,4 +1,4 @@
-/// What the compiler checks of `gpu::expected`: constant evaluation, triviality, constraints,
+/// Compile-time checks of `gpu::expected`: constant evaluation, triviality, constraints,
 /// sizes. Most of it passes by compiling.
 
 #include <gpu/core/expected.hpp>

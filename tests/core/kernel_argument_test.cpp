@@ -1,4 +1,4 @@
-// How types travel to kernels: which conversions pass, by the rules stated, and with what value.
+// Conversions of arguments to the types of parameters: which are allowed, and their values.
 
 #include <gpu/core/kernel_argument.hpp>
 

@@ -122,6 +122,15 @@ TEST_CASE("GPU_TRY: the expression runs once", "[core][result]") {
   CHECK(calls == 1);
 }
 
+TEST_CASE("result: an outcome passes through a cuda_error", "[core][result]") {
+  using gpu::detail::error_or_none, gpu::detail::result_of_error;
+  CHECK(result_of_error(error_or_none({})).has_value());
+  const result<> failed = gpu::detail::fail(half(3).error());
+  const result<> passed = result_of_error(error_or_none(failed));
+  CHECK((!passed && passed.error() == errc::invalid_argument));
+  CHECK(passed.error().message() == failed.error().message());
+}
+
 TEST_CASE("located: notes the line of the call", "[core][located]") {
   const int here = __LINE__ + 1;
   CHECK(line_of(5) == here);

@@ -1,4 +1,4 @@
-// What driver/ has of captures; the captures themselves are in tests/graph/.
+// Capture modes of threads; the captures themselves are in tests/graph/.
 
 #include <gpu/driver/capture_mode.hpp>
 

@@ -1,4 +1,4 @@
-// What happens at the edges of a process: fork, exit, static objects, threads.
+// fork, exit, static objects and threads.
 
 #include "support/results.hpp"
 #include "support/sanitizers.hpp"

@@ -1,4 +1,4 @@
-// What the next node of a capture depends on, and what it waits for of each.
+// The dependencies of the next node of a capture, and what it waits for of each.
 
 #include "graph/graph_fixture.hpp"
 #include "support/noted_calls.hpp"

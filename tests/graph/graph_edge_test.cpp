@@ -24,7 +24,7 @@ static_assert(std::is_nothrow_move_assignable_v<gpu::graph_edge_list>);
 
 namespace {
 
-/// What the second node of an edge waits for; fails the test where there is no such edge.
+/// Returns what the second node of an edge waits for; fails the test if the edge does not exist.
 graph_dependency dependency(const gpu::graph_ref& graph, gpu::graph_node from, gpu::graph_node to) {
   const gpu::graph_edge_list edges = value_of(graph.edges());
   for (std::size_t i = 0; i < edges.size(); ++i)

@@ -1,4 +1,4 @@
-// What graphs hold of a device: told, reset, given back.
+// A device's memory that graphs hold: reported, trimmed, freed.
 
 #include "graph/graph_fixture.hpp"
 #include "support/captured.hpp"

@@ -43,7 +43,7 @@ inline gpu::graph foreign_graph(const graph_fixture& f) {
   return gpu::graph::adopt(gpu::graph_ref::from_native(native, f.stream.context()));
 }
 
-/// Whether `object` has ended, alone, as `ends` notes.
+/// Returns whether `object`, and no other, has ended, as `ends` records.
 template <class Ends, class Handle> bool just_ended(const Ends& ends, Handle object) {
   return ends.count() == 1 && ends.template last<0>() == object;
 }

@@ -1,4 +1,4 @@
-// What descriptions of nodes say to the driver.
+// The parameters that descriptions of nodes pass to the driver.
 
 #include "graph/graph_fixture.hpp"
 

@@ -1,4 +1,4 @@
-// What the CUDA runtime has, in gpu's terms. The runtime here is one of the test's own, with the
+// Handles of the CUDA runtime as gpu's. The runtime here is one of the test's own, with the
 // functions that the header calls, over whatever driver the tests run on: its `__global__`
 // functions are host functions that stand for kernels of a loaded module.
 // tests/structure/nvcc_program.cu does the same with the real one.
@@ -17,7 +17,7 @@
 namespace cuda_runtime_test {
 namespace {
 
-/// What the runtime of the test knows.
+/// The state of the test's runtime.
 struct runtime_state {
   std::map<const void*, CUkernel> functions;
   cudaError_t answer = cudaSuccess;

@@ -1,4 +1,4 @@
-// What a kernel says about itself, against the raw driver calls, and what can be chosen about it.
+// Properties of a kernel, against the raw driver calls, and those that can be set.
 
 #include <gpu/compiler.hpp>
 #include <gpu/kernel.hpp>

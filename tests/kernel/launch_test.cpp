@@ -1,4 +1,4 @@
-// How launch calls the driver: which function, with which values, and when it does not.
+// The driver calls of a launch: the function, its values, and launches that make none.
 
 #include <gpu/kernel.hpp>
 #include <gpu/memory/array_view.hpp>

@@ -22,7 +22,7 @@ struct recorded_launch {
   bool extended = false;  ///< cuLaunchKernelEx
 };
 
-/// What the kernel of the table looks like, and what happened to it.
+/// The kernel of the table, and the launches of it.
 struct recording_state {
   std::vector<std::size_t> sizes;  ///< of its parameters
   std::vector<std::size_t> offsets;

@@ -1,4 +1,4 @@
-// What the caching allocator does where the driver or the host refuses it something.
+// The caching allocator if a driver call or an allocation on the host fails.
 
 #include <gpu/memory/caching_allocator.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>

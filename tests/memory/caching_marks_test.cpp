@@ -1,4 +1,4 @@
-// Who may tell other streams how far a caching allocator's stream has got, and when: the thread
+// When other streams may learn how far a caching allocator's stream has got: the thread
 // that frees is not always one that can.
 
 #include <gpu/memory/caching_allocator.hpp>

@@ -1,4 +1,4 @@
-// What the streams of a caching allocator get of each other's memory.
+// Reuse of memory between the streams of a caching allocator.
 
 #include <gpu/memory/caching_allocator.hpp>
 

@@ -1,4 +1,4 @@
-// What the operations of memory/ do while a stream is captured, beside what the tests of shared
+// The operations of memory/ while a stream is captured, besides what the tests of shared
 // pools, virtual memory, growing buffers, peers, batches and memory operations say.
 
 #include "support/captured.hpp"

@@ -28,7 +28,7 @@ std::vector<int> counted(std::size_t count, int first = 1) {
   return values;
 }
 
-/// What is in device memory, asked of the driver directly.
+/// Returns the contents of device memory, read by a raw driver call.
 std::vector<int> raw_contents(device_span<const int> span, gpu::context_ref context) {
   std::vector<int> values(span.size());
   REQUIRE(test::driver().ctx_push_current(context.native()) == CUDA_SUCCESS);

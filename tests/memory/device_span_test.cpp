@@ -47,7 +47,7 @@ concept can_be_read = requires(Span s) { s[0]; } || requires(Span s) { *s; } ||
 static_assert(!can_be_read<device_span<float>>);
 static_assert(can_be_read<std::span<float>>);
 
-// Which ranges live where.
+// The memory in which ranges live.
 static_assert(gpu::host_range<std::vector<int>&>);
 static_assert(gpu::host_range<const std::array<int, 3>&>);
 static_assert(gpu::host_range<int (&)[3]>);

@@ -49,7 +49,7 @@ struct fixture {
   }
 };
 
-/// What a batch of prefetches tells the driver, and what the driver answers.
+/// Records what a batch of prefetches passes to the driver, and sets the answer.
 struct told {
   std::vector<CUdeviceptr> addresses;
   std::vector<std::size_t> sizes, firsts;

@@ -35,7 +35,7 @@ namespace {
 constexpr gpu::physical_memory_options shared{
     .handle_types = gpu::shareable_handle_types::posix_file_descriptor};
 
-/// What the driver itself says, as an oracle.
+/// The answers of raw driver calls, as an oracle.
 std::size_t driver_unit() {
   CUmemAllocationProp wanted{};
   wanted.type = CU_MEM_ALLOCATION_TYPE_PINNED;

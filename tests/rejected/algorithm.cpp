@@ -1,4 +1,4 @@
-// What algorithms do not let through, beside what they do.
+// Misuse of algorithms that must not compile, each beside a use that does.
 
 #include <gpu/algorithm.hpp>
 #include <gpu/memory.hpp>

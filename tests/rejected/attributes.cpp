@@ -1,4 +1,5 @@
-// What attributes of launches, kernels, nodes and graphs do not let through, beside what they do.
+// Misuse of attributes of launches, kernels, nodes and graphs that must not compile, each beside a
+// use that does.
 
 #include <gpu/graph.hpp>
 #include <gpu/graph/graph_memory.hpp>

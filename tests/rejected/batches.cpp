@@ -1,4 +1,4 @@
-// What batches, waiting streams and peers do not let through, beside what they do.
+// Misuse of batches, waiting streams and peers that must not compile, each beside a use that does.
 
 #include <gpu/graph/graph_exec.hpp>
 #include <gpu/graph/memory_operation_node.hpp>

@@ -1,4 +1,4 @@
-// What the driver's handles do not let through, beside what they do.
+// Misuse of the driver's handles that must not compile, each beside a use that does.
 
 #include <gpu/driver.hpp>
 #include <gpu/driver/host_function.hpp>

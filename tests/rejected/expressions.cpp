@@ -1,4 +1,4 @@
-// What expressions of arrays do not let through, beside what they do.
+// Misuse of expressions of arrays that must not compile, each beside a use that does.
 
 #include <gpu/array.hpp>
 

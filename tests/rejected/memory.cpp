@@ -1,4 +1,4 @@
-// What the memory types do not let through, beside what they do.
+// Misuse of the memory types that must not compile, each beside a use that does.
 
 #include <gpu/memory.hpp>
 #include <gpu/memory/aligned_buffer.hpp>

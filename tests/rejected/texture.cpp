@@ -1,4 +1,4 @@
-// What arrays, textures and surfaces do not let through, beside what they do.
+// Misuse of arrays, textures and surfaces that must not compile, each beside a use that does.
 
 #include <gpu/kernel.hpp>
 #include <gpu/memory.hpp>

@@ -28,12 +28,12 @@ namespace {
 // Programs without a header, links, and programs with one, in this order.
 constexpr int programs = 48, links = 24, with_header = 4, workers = 8;
 
-/// How often a program came from where.
+/// Counts of the origins of programs.
 struct tally {
   std::atomic<long> from_disk, made;
 };
 
-/// What all processes see.
+/// The memory that all processes share.
 struct board {
   tally compiling, linking;
   std::atomic<long> wrong, lost, kills;
@@ -148,7 +148,7 @@ gpu::nvjitlink::entry_points copying_nvjitlink() {
   return table;
 }
 
-/// What came of one program or link.
+/// The outcome of one compilation or link.
 struct outcome {
   gpu::text product;
   gpu::program_origin origin;
@@ -171,7 +171,7 @@ outcome linked(const std::string& first, const std::string& second, gpu::compile
   return {made->cubin(), made->origin(), {}};
 }
 
-/// Whether a product is what was given and nothing else behind it but the padding.
+/// Returns whether a product is what was given, with nothing but the padding behind it.
 bool is_copy(const gpu::text& product, const std::string& given) {
   return product == (given + std::string(padding, 'x')).c_str();
 }

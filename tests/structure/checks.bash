@@ -1,4 +1,4 @@
-# What the structure tests share. Each is a script that runs checks and ends with `finish`; it prints
+# Shared by the structure tests. Each is a script that runs checks and ends with `finish`; it prints
 # a line for what failed or was skipped, and one line of counts that scripts/test adds up.
 # Environment: CUDA_PATH (folder of the toolkit), CXX (the compiler), COMPILERS (those to check
 # with, if more than CXX), QUICK (1 leaves out what takes long), THOROUGH (1 adds to it), STRUCTURE_BUILD (where files may be written), GPU_WERROR (ON makes warnings

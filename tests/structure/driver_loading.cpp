@@ -1,4 +1,4 @@
-// What the library says of the libcuda.so.1 that it finds: the name of a check, then the sentence.
+// Prints the error of loading the given libcuda.so.1: the name of a check, then the sentence.
 
 #include <gpu/driver.hpp>
 #include <gpu/driver/driver_version.hpp>
@@ -47,7 +47,7 @@ int threads() {
   return 0;
 }
 
-/// What a forked child hears.
+/// Prints the error of a call in a forked child.
 int said_in_child() {
   if (::fork() == 0) {
     ::alarm(10);
@@ -60,13 +60,13 @@ int said_in_child() {
   return status;
 }
 
-/// What a child hears where the parent used, or tried to use, the driver.
+/// The same, after the parent has used, or tried to use, the driver.
 int forked() {
   (void)answer();
   return said_in_child();
 }
 
-/// What a child hears where another thread of the parent is in cuInit.
+/// The same, while another thread of the parent is in cuInit.
 int forked_while_loading() {
   std::thread other([] { (void)answer(); });
   void* library = nullptr;

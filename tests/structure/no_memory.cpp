@@ -1,6 +1,6 @@
 // Compiled into a shared library with hidden symbols and into a program that opens it. The program
-// has the C library's allocations fail, as operator new cannot: what a thread notes for its end, or
-// a library for the end of the process, is allocated by the C library itself.
+// has the C library's allocations fail, as operator new cannot: destructors of
+// threads and handlers for the end of the process are registered in memory of the C library.
 #if defined(GPU_LIBRARY)
 #  include <gpu/core/last_error.hpp>
 #  if GPU_LIBRARY == 2
@@ -67,7 +67,7 @@ gpu::cuda_error refuse() {
                               gpu::source_location::current());
 }
 
-/// What a thread hears of its first error, for which it has no memory.
+/// Checks that the first error of a thread is returned, though there is no memory to record it.
 struct heard {
   bool returned = false, recorded = false, lost = false;
 };
@@ -90,7 +90,7 @@ int first_errors() {
   return first.returned && !first.recorded && first.lost ? 0 : 1;
 }
 
-/// What a thread has recorded once has a place, whether there is memory or not.
+/// Checks that a thread which has recorded an error before needs no memory to record the next one.
 int later_errors() {
   bool recorded = false;
   std::thread([&] {

@@ -1,4 +1,4 @@
-// What the environment says, to a program that may have more rights than its user.
+// Reads of the environment by a program that may have more rights than its user.
 
 #include <gpu/system/environment.hpp>
 

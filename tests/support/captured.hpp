@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What calls do while a stream is captured, found out through the raw driver.
+/// Finds out through the raw driver what calls do while a stream is captured.
 
 #include "support/results.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace test {
 
-/// What a capture has come to.
+/// The state of a capture.
 struct captured {
   CUresult code = CUDA_SUCCESS;  ///< of its end
   std::size_t nodes = 0;         ///< of the graph, where there is one

@@ -24,24 +24,24 @@ class cpu_driver {
   cpu_driver& operator=(const cpu_driver&) = delete;
   ~cpu_driver();
 
-  /// How many may be alive at once.
+  /// The number that may be alive at once.
   static std::size_t limit();
 
   const gpu::driver::entry_points& entry_points() const;
-  /// What is alive, one line each.
+  /// Lists the live objects, one line each.
   std::vector<std::string> live() const;
   std::size_t live_count() const;
   std::size_t held_count() const;
   /// Prints it to stderr, and returns how much it is.
   std::size_t report_leaks() const;
-  /// How many mistakes it found since the last call.
+  /// Returns the number of mistakes that it found since the last call.
   std::size_t take_findings() const;
 
  private:
   std::unique_ptr<gpu::testing::cpu_driver> driver_;
 };
 
-/// How many mistakes the driver of the test program found since the last call.
+/// Returns the number of mistakes that the test program's driver found since the last call.
 std::size_t take_findings_of_process();
 
 /// `gpu::testing::use_cpu_driver`, which the test program has called already.

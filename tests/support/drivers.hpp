@@ -11,7 +11,7 @@
 
 namespace test {
 
-/// What the test program can run on.
+/// The drivers that the test program can run on.
 enum class driver_kind {
   gpu,           ///< libcuda and a real device
   cpu_eager,     ///< the CPU driver; work runs when it is queued
@@ -31,18 +31,18 @@ driver_kind chosen_driver();
 /// Its name as GPU_TEST_DRIVER spells it.
 const char* driver_name();
 
-/// Whether the tests run on a real device. A test that makes sense only there is tagged [hardware],
-/// one that makes sense only on the CPU driver [cpu]; main leaves them out elsewhere.
+/// Returns whether the tests run on a real device. A test that makes sense only there is tagged
+/// [hardware], one that makes sense only on the CPU driver [cpu]; main leaves them out elsewhere.
 bool on_hardware();
 
-/// How many devices it has. A test that takes two is tagged [two_devices], and main leaves it out
-/// where there is one.
+/// Returns the number of devices. A test that takes two is tagged [two_devices], and main leaves it
+/// out where there is one.
 int device_count();
 
 /// The table that the tests run on, for tests that wrap it or hold our results against it.
 const gpu::driver::entry_points& driver();
 
-/// How a test wants its own CPU driver to be. What it does not choose is as in the driver that the
+/// Options of a CPU driver for one test. Those that it does not set are as in the driver that the
 /// test program runs on.
 struct cpu_driver_options {
   int devices = 1;
@@ -61,7 +61,7 @@ class own_cpu_driver {
   ~own_cpu_driver();
 
   const gpu::driver::entry_points& table() const;
-  /// How many handles and allocations are alive in it; 0 means that nothing leaked.
+  /// Returns the number of live handles and allocations; 0 means that nothing leaked.
   std::size_t live_objects() const;
   /// The same once all work is done, and retains of primary contexts and contexts that this thread
   /// has pushed.

@@ -12,7 +12,7 @@
 
 namespace test {
 
-/// Which allocations of a thread fail.
+/// Selects the allocations of a thread that fail.
 struct memory_failures {
   bool lasting = false;   ///< also all that come after the first that fails
   bool throwing = false;  ///< also those by the operator new that throws
@@ -26,7 +26,7 @@ class failing_allocation {
   failing_allocation& operator=(const failing_allocation&) = delete;
   ~failing_allocation();
 
-  /// Whether it has come to that.
+  /// Returns whether one has failed.
   bool happened() const;
 
   /// Whether there is such a thing in this program: Clang's sanitizers bring operators of their

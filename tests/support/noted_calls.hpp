@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What reaches the driver: the arguments of one of its functions.
+/// Records the arguments with which one of the driver's functions is called.
 
 #include "support/results.hpp"
 

@@ -31,7 +31,7 @@ template <class T> gpu::cuda_error error_of(gpu::result<T> outcome) {
   return std::move(outcome).error();
 }
 
-/// Whether a message says all of that.
+/// Returns whether a message contains all of these parts.
 template <class... Parts> bool says(const gpu::cuda_error& error, Parts... parts) {
   const gpu::text message = error.message();
   const bool all = (message.contains(parts) && ...);

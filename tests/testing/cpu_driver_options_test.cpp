@@ -1,4 +1,4 @@
-// What the driver's options do: which mistakes are faults and with what code, threads, devices, and
+// The driver's options: which mistakes are faults and with what code, threads, devices, and
 // the list of leaks at the end.
 
 #include "support/cpu_driver.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Whether a text is one JSON value (RFC 8259), and how many values with a key are in it.
+/// Checks that a text is one JSON value (RFC 8259), and counts the values with a key in it.
 
 #include <cctype>
 #include <cstddef>

@@ -61,7 +61,7 @@ template <class T, class R, class Index> struct argmax_family {
       "the largest element", neutral);
 };
 
-/// Returns whether the indices of so many elements have 32 bits.
+/// Returns whether the indices of that many elements have 32 bits.
 constexpr bool has_short_positions(std::size_t elements) noexcept {
   return elements <= 0x7fff'ffff;
 }

@@ -32,7 +32,7 @@ inline result<> describe_index_reduction(reduction_state& made, const char* para
   return {};
 }
 
-/// Which indices are in range.
+/// The rule by which an index is in range.
 enum class index_rule : unsigned char {
   from_start,   ///< from 0 on
   from_either,  ///< negative ones, too, which count from the end

@@ -77,7 +77,7 @@ template <class T, class R> constexpr void check_truth() noexcept {
   static_assert(is_integral<R>, "gpu::any_of and gpu::all_of store bools, or 0 and 1 as integers");
 }
 
-/// Returns whether so many elements can be counted in 32 bits.
+/// Returns whether that many elements can be counted in 32 bits.
 constexpr bool is_counted_narrowly(std::size_t elements) noexcept {
   return elements <= highest_of<unsigned>();
 }

@@ -50,10 +50,9 @@ template <class... Parameters> class elementwise {
       detail::snippet& code = made.state_.get()->code;
       code.function = "gpu::elementwise";
       code.parameters = {detail::describe_parameter<Parameters>()...};
-      GPU_TRY(detail::describe_snippet(code, parameters, operation, options, where));
+      GPU_TRY(
+          detail::describe_elementwise(*made.state_.get(), parameters, operation, options, where));
       GPU_TRY(detail::require_part(code, "the operation", code.body, "y[i] = x[i]", where));
-      made.state_.get()->uses = detail::find_uses(code);
-      made.state_.get()->write = &detail::write_elementwise;
       GPU_TRY(detail::compile_first(*made.state_.get(), form_of(*made.state_.get()), where));
       return made;
     });

@@ -40,10 +40,10 @@ histogram_request describe_histogram(const stream_ref& stream, X& x, bin_kind ki
 /// double. Counts are integers of 32 or 64 bits.
 /// **Ordering**: after the work queued on the stream; does not wait.
 /// **Errors**: `errc::invalid_argument` for no counts, for a range that is empty, not finite or too
-/// small for so many bins, for counts of 32 bits that could overflow, and for memory that overlaps;
-/// `errc::wrong_context`; `errc::empty_handle`; those of `compile` at the first call with these
-/// types. **Cost**: a fill and a launch, which reads `x` once. Up to 12,288 bins are counted in
-/// shared memory, more in global memory, which is slower. **Capture**: allowed. **Threads**: any
+/// small for that many bins, for counts of 32 bits that could overflow, and for memory that
+/// overlaps; `errc::wrong_context`; `errc::empty_handle`; those of `compile` at the first call with
+/// these types. **Cost**: a fill and a launch, which reads `x` once. Up to 12,288 bins are counted
+/// in shared memory, more in global memory, which is slower. **Capture**: allowed. **Threads**: any
 /// number may call.
 template <device_range X, device_range Counts>
 result<> histogram(const stream_ref& stream, X&& x, double low, double high, Counts&& counts,

@@ -52,7 +52,7 @@ result<> sort_pairs(stream_ref stream, Keys&& keys, Values&& values,
 ///
 /// Indices are a device range of `uint32_t`, `int32_t`, `uint64_t` or `int64_t`, as many as keys.
 /// **Errors**: also `errc::size_mismatch` for different lengths, and `errc::invalid_argument` if
-/// the two overlap or the index type is too small for so many keys. Otherwise as for `sort`.
+/// the two overlap or the index type is too small for that many keys. Otherwise as for `sort`.
 template <device_range Keys, device_range Indices>
 result<> argsort(stream_ref stream, Keys&& keys, Indices&& indices,
                  sort_order order = sort_order::ascending,

@@ -11,7 +11,7 @@ template <detail::viewable Out, detail::evaluated A> auto into(Out&& out, A&& a)
   return detail::make_assignment(static_cast<Out&&>(out), static_cast<A&&>(a));
 }
 
-/// Evaluates several expressions in one kernel, which loads what they have in common once:
+/// Evaluates several expressions in one kernel, which loads shared operands once:
 ///
 ///     gpu::assign_all(stream, gpu::into(sum, x + y), gpu::into(difference, x - y));
 ///

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What runs expressions: `evaluate` makes an array, `assign` writes into elements that are there,
+/// Functions that run expressions: `evaluate` makes an array, `assign` writes to existing elements,
 /// `item` brings one element home, and `prepare` compiles ahead.
 
 #include <gpu/array/detail/expression_launch.hpp>
@@ -119,17 +119,6 @@ result<> assign_numbers(const evaluation& call, Out&& out, A&& a, evaluation_ste
   return run_expressions(call, &target, 1, step);
 }
 
-/// Sets `extents` to the shape of an expression.
-template <int Rank>
-result<> find_extents(const evaluation& call, const expression_ref& e,
-                      gpu::shape<Rank>& extents) noexcept {
-  GPU_TRY(require(call.stream, call.function, call.where));
-  expression_layout layout;
-  GPU_TRY(add_expression(call, e, layout));
-  for (int axis = 0; axis < Rank; ++axis) extents[axis] = layout.extents[axis];
-  return {};
-}
-
 inline result<> require_one(const evaluation& call, std::size_t count) noexcept {
   if (count == 1) return {};
   text_builder out;
@@ -228,7 +217,7 @@ auto evaluate(const stream_ref& stream, A&& a, source_location where = source_lo
   const detail::evaluation call{"gpu::evaluate", stream, where};
   gpu::shape<rank> extents;
   if constexpr (detail::is_expression<detail::remove_cvref_t<A>>) {
-    GPU_TRY(detail::find_extents(call, detail::expression_access::ref(a), extents));
+    GPU_TRY(detail::find_extents(call, detail::expression_access::ref(a), &extents[0]));
   } else {
     const auto source = detail::array_view_of(static_cast<A&&>(a));
     GPU_TRY(detail::require_sound(call, "the operand", detail::make_operand(source)));
@@ -256,7 +245,7 @@ auto item(const stream_ref& stream, A&& a, source_location where = source_locati
   GPU_TRY(detail::require(stream, call.function, where));
   if constexpr (detail::is_expression<detail::remove_cvref_t<A>>) {
     gpu::shape<detail::evaluated_rank<A>()> extents;
-    GPU_TRY(detail::find_extents(call, detail::expression_access::ref(a), extents));
+    GPU_TRY(detail::find_extents(call, detail::expression_access::ref(a), &extents[0]));
     GPU_TRY(detail::require_one(call, extents.size()));
     GPU_TRY(detail::require_no_capture(stream, call.function, "Assign to an array.", where));
     const auto buffer = GPU_TRY(detail::allocate_workspace(stream, sizeof(element), where));

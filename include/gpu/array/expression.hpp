@@ -12,8 +12,8 @@ namespace detail {
 struct expression_access;
 }
 
-/// What is to be computed for each index: arrays, numbers and operations. Operators and functions
-/// build it; they compute nothing, make no call of the driver and cannot fail. `evaluate`, `assign`
+/// A computation for each index, of arrays, numbers and operations. Operators and functions build
+/// it; they compute nothing, make no call of the driver and cannot fail. `evaluate`, `assign`
 /// and `item` run it, in one kernel.
 ///
 /// It holds views of its arrays, which must live until it is evaluated, and copies of its numbers.
@@ -69,7 +69,7 @@ concept host_operand = is_arithmetic<N> || requires {
 template <class A>
 concept any_operand = array_operand<A> || host_operand<remove_cvref_t<A>>;
 
-/// What an operator takes: arrays and numbers, at least one of them an array.
+/// The operands of an operator: arrays and numbers, at least one of them an array.
 template <class... A>
 concept operator_operands = (array_operand<A> || ...) && (any_operand<A> && ...);
 

@@ -257,7 +257,7 @@ template <detail::any_operand A> auto frexp_exponent(A&& a) noexcept {
   return detail::apply<detail::opcode::frexp_exponent>(static_cast<A&&>(a));
 }
 
-/// What `trunc` leaves over, with the sign of the number. C's and NumPy's `modf`.
+/// The fractional part, with the sign of the number: `a - trunc(a)`. C's and NumPy's `modf`.
 template <detail::any_operand A> auto modf_fraction(A&& a) noexcept {
   detail::require_array<A>();
   return detail::apply<detail::opcode::modf_fraction>(static_cast<A&&>(a));

@@ -22,7 +22,7 @@
 
 namespace gpu::inline v0 {
 
-/// What device code knows of a leaf. It must live as long as the process: it is a constant.
+/// Describes a leaf to device code. It must live as long as the process: it is a constant.
 struct leaf_description {
   /// A part of the kernel's name: letters, digits and '_'.
   const char* name = "leaf";

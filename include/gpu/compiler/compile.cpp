@@ -5,12 +5,12 @@
 
 namespace gpu::inline v0::detail {
 
-bool compile_program(const program& p, const compile_options& options, source_location where,
-                     compiled_program& made, cuda_error& failure);
+cuda_error compile_program(const program& p, const compile_options& options, source_location where,
+                           compiled_program& made);
 
-bool compile_program(const program& p, const compile_options& options, source_location where,
-                     compiled_program& made, cuda_error& failure) {
-  return compile_to(p, options, where, made, failure);
+cuda_error compile_program(const program& p, const compile_options& options, source_location where,
+                           compiled_program& made) {
+  return error_or_none(compile_to(p, options, where, made));
 }
 
 }  // namespace gpu::inline v0::detail

@@ -18,15 +18,14 @@
 namespace gpu::inline v0 {
 
 namespace detail {
-/// Does what `compile` does; returns whether there is a program. (A `result` would be another type
-/// in C++23, for which the code may not have been compiled.)
+/// Does what `compile` does, with the program in `made`; see `error_or_none`.
 #if defined(GPU_COMPILER_COMPILED)
-bool compile_program(const program& p, const compile_options& options, source_location where,
-                     compiled_program& made, cuda_error& failure);
+cuda_error compile_program(const program& p, const compile_options& options, source_location where,
+                           compiled_program& made);
 #else
-inline bool compile_program(const program& p, const compile_options& options, source_location where,
-                            compiled_program& made, cuda_error& failure) {
-  return compile_to(p, options, where, made, failure);
+inline cuda_error compile_program(const program& p, const compile_options& options,
+                                  source_location where, compiled_program& made) {
+  return error_or_none(compile_to(p, options, where, made));
 }
 #endif
 }  // namespace detail
@@ -59,9 +58,7 @@ result<compiled_program> compile(const Source& source, const compile_options& op
   return detail::catch_bad_alloc("gpu::compile", where, [&]() -> result<compiled_program> {
     const program& p = source;
     compiled_program made;
-    cuda_error failure(error_domain::gpu, 0, "gpu::compile", where);
-    if (!detail::compile_program(p, options, where, made, failure))
-      return detail::fail(detail::move(failure));
+    GPU_TRY(detail::result_of_error(detail::compile_program(p, options, where, made)));
     return made;
   });
 }

@@ -75,12 +75,10 @@ template <class T> class sequence {
   /// Constructs an element at the end. The arguments may refer to elements of the sequence.
   template <class... Arguments> T& emplace_back(Arguments&&... arguments) {
     if (size_ == capacity_) {
-      // The new element is constructed first, because the arguments may refer to the old memory.
-      sequence grown;
-      grown.allocate(size_ < 4 ? 8 : size_ * 2);
-      ::new (static_cast<void*>(grown.data_ + size_)) T(static_cast<Arguments&&>(arguments)...);
-      grown.take(*this);
-      swap(grown);
+      // Constructed before the elements move, because the arguments may refer to them.
+      T made(static_cast<Arguments&&>(arguments)...);
+      reserve(size_ < 4 ? 8 : size_ * 2);
+      ::new (static_cast<void*>(data_ + size_)) T(detail::move(made));
     } else {
       ::new (static_cast<void*>(data_ + size_)) T(static_cast<Arguments&&>(arguments)...);
     }
@@ -102,7 +100,8 @@ template <class T> class sequence {
     while (made.size_ != size) made.push_back(element);
     swap(made);
   }
-  void clear() noexcept {
+  // Out of line, for small programs (benchmarks/program_cost).
+  [[gnu::noinline]] void clear() noexcept {
     while (size_ != 0) pop_back();
   }
   void resize(std::size_t size) {
@@ -110,7 +109,7 @@ template <class T> class sequence {
     while (size_ > size) pop_back();
     while (size_ < size) emplace_back();
   }
-  void reserve(std::size_t capacity) {
+  [[gnu::noinline]] void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
     sequence grown;
     grown.allocate(capacity);

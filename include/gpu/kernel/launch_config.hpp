@@ -86,7 +86,7 @@ inline CUlaunchAttribute cluster_attribute(const dims& cluster) noexcept {
 /// Returns the number of blocks of `block` threads that have a thread for each of `elements`,
 /// rounded up. Returns 1 for zero elements, so that the launch stays valid (the kernel's own
 /// bounds check then keeps every thread idle), and the largest `uint32_t`, which `launch` rejects,
-/// if a grid cannot have so many blocks.
+/// if a grid cannot have that many blocks.
 template <class Integer>
   requires detail::is_integral<Integer>
 constexpr std::uint32_t grid_for(Integer elements, std::uint32_t block) noexcept {

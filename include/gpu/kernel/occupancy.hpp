@@ -76,7 +76,7 @@ result<> call_with_opt_in(const char* function, const kernel_handle& kernel, dev
     const kernel_limits& limits = *GPU_TRY(find_limits(target));
     const std::uint32_t most = most_dynamic_shared(limits);
     const std::size_t wanted = dynamic_shared == all_dynamic_shared ? most : dynamic_shared;
-    // If no block can have so much, the driver's answer says so.
+    // If no block can have that much, the driver's answer says so.
     if (wanted > limits.dynamic_shared && wanted <= most)
       GPU_TRY(raise_dynamic_shared(target, limits));
   }
@@ -274,7 +274,7 @@ result<block_size_suggestion> suggest_block_size(
 /// kernel is opted in to all that the device has, as by `launch`, so that the answer can be
 /// launched.
 /// **Errors**: `errc::invalid_launch` for a block size that no device supports, and for less than
-/// one block; `errc::empty_handle`; CUDA_ERROR_INVALID_VALUE if so many blocks never fit.
+/// one block; `errc::empty_handle`; CUDA_ERROR_INVALID_VALUE if that many blocks never fit.
 /// **Capture**: not affected. **Threads**: any.
 /// (cuOccupancyAvailableDynamicSMemPerBlock, cuKernelSetAttribute)
 inline result<std::size_t> available_dynamic_shared(

@@ -94,8 +94,8 @@ class growing_buffer : public detail::device_elements<T, detail::growing_memory>
   /// Reserves addresses for at least `max_size` elements, and has none yet. Addresses cost no
   /// memory: reserve as many as the buffer can ever need.
   /// **Capture**: allowed. (cuMemGetAllocationGranularity, cuMemAddressReserve)
-  /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY if so many addresses
-  /// are not free; CUDA_ERROR_NOT_SUPPORTED.
+  /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY if that many
+  /// addresses are not free; CUDA_ERROR_NOT_SUPPORTED.
   static result<growing_buffer> create(
       context_or_device on, std::size_t max_size,
       source_location where = source_location::current()) noexcept {

@@ -25,8 +25,6 @@ concept device_view = requires(const Span& span) {
 /// through the host.
 template <detail::device_view Span> class peer_memory {
  public:
-  using span_type = Span;
-
   constexpr Span span() const noexcept { return span_; }
   constexpr context_ref context() const noexcept { return context_; }
 

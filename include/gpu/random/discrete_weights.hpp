@@ -31,7 +31,7 @@ class discrete_weights {
             return detail::fail(detail::refusal(
                 errc::invalid_argument, "gpu::discrete_weights::create",
                 text(count == 0
-                         ? "there are no weights. Pass one at least."
+                         ? "there are no weights. Pass at least one."
                          : "all weights are 0, so there is nothing to choose. Pass one that is "
                            "greater than 0."),
                 where));

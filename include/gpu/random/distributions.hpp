@@ -114,7 +114,8 @@ auto bernoulli(Engine& engine, const shape<Rank>& extents, double probability = 
       engine, extents, {.kind = detail::random_kind::bernoulli, .a = probability});
 }
 
-/// How often an event of this probability occurs in so many trials. Exact for all parameters.
+/// The number of successes in `trials` trials, each with this probability. Exact for all
+/// parameters.
 template <class T, detail::independent_engine Engine, int Rank>
 auto binomial(Engine& engine, const shape<Rank>& extents, std::uint64_t trials,
               double probability) noexcept {

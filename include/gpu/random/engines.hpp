@@ -82,7 +82,7 @@ template <class Engine> class sequence_engine {
 
 }  // namespace detail
 
-/// Philox 4x32-10 of Salmon and others, the engine to take if there is no reason for another: each
+/// Philox 4x32-10 of Salmon and others, the default choice of engine: each
 /// number is a function of its index, computed anew wherever it is needed. 2^46 sequences of 2^64
 /// numbers for each seed.
 class philox : public detail::sequence_engine<philox> {
@@ -132,9 +132,9 @@ namespace detail {
 template <class Engine> inline constexpr bool is_engine = one_of<Engine, philox, xorwow, mrg32k3a>;
 template <class Engine>
 concept random_engine = is_engine<Engine>;
-/// Whether the place of an engine is in device memory.
+/// True for an engine whose position is in device memory.
 template <class Engine> inline constexpr bool counts_on_device = false;
-/// Whether it has a sequence of low discrepancy.
+/// True for an engine that makes points of low discrepancy.
 template <class Engine> inline constexpr bool is_quasi_random = false;
 /// Whether its numbers are made in memory first.
 template <class Engine> inline constexpr bool is_stored_engine = false;

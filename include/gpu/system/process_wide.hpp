@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `process_wide`: state that all shared libraries of a process have in common.
+/// `process_wide`: state that all shared libraries of a process share.
 
 #include <gpu/core/version.hpp>
 #include <gpu/system/named_memory.hpp>
@@ -27,7 +27,7 @@ template <class State> class process_wide {
  private:
   /// Several threads may be here at once and find the same state. None waits for another, as it
   /// would for the guard of a local static variable: a child that is forked meanwhile would wait
-  /// for ever.
+  /// forever.
   [[gnu::noinline]] static State& find() noexcept {
     static State private_state;  // zeroed, since it is static
     char name[64];

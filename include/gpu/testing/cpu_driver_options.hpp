@@ -35,7 +35,7 @@ struct cpu_driver_options {
   bool stream_threads = false;
   /// The number of threads that run the blocks of a grid; 0 = one for each core.
   unsigned block_threads = 0;
-  /// Whether the driver starts initialized. If false, the program calls cuInit.
+  /// Starts with cuInit done. If false, the program calls it.
   bool initialized = true;
   /// Records the call that created each handle and allocation, for leak lists and fault reports.
   bool record_locations = true;
@@ -46,9 +46,9 @@ struct cpu_driver_options {
   /// 0 = never. Many threads in an endless loop all use up their instruction budgets, which takes
   /// long.
   std::chrono::milliseconds long_kernel_report = machine::limits{}.told_after;
-  /// How long a call blocks on a stream that waits for a value in memory (cuStreamWaitValue32)
-  /// while no other work runs. After that the wait is reported and abandoned, and its context fails
-  /// with CUDA_ERROR_LAUNCH_TIMEOUT.
+  /// The time for which a call blocks on a stream that waits for a value in memory
+  /// (cuStreamWaitValue32) while no other work runs. After that the wait is reported and abandoned,
+  /// and its context fails with CUDA_ERROR_LAUNCH_TIMEOUT.
   std::chrono::milliseconds value_wait_limit{10'000};
   /// The mistakes that are checked for besides invalid addresses, which always are. Each makes a
   /// fault of the launch, so that the next call that waits returns an error;

@@ -1,4 +1,4 @@
-// Which views share memory, against a count of every byte.
+// Views that share memory, against a count of every byte.
 
 #include "algorithm/algorithm_fixture.hpp"
 

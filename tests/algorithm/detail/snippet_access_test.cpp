@@ -16,7 +16,7 @@ constexpr std::size_t count = 1500;
 
 int value_of_x(std::size_t i) { return static_cast<int>(i % 101) + 1; }
 
-/// What a snippet writes into `y`, which begins as 1000, if `x[i]` is `i % 101 + 1`.
+/// Returns what a snippet writes into `y`, which begins as 1000, if `x[i]` is `i % 101 + 1`.
 struct runner {
   fixture f;
 

@@ -33,7 +33,8 @@ std::string only_program(const temporary_folder& folder) {
   return folder / names[0];
 }
 
-/// How many files in a folder are being written, or were when their process ended.
+/// Returns the number of files in a folder that are being written, or were when their process
+/// ended.
 std::size_t half_written(const temporary_folder& folder) {
   std::size_t count = 0;
   for (const std::string& name : test::names_in(folder.path())) {
@@ -306,7 +307,7 @@ TEST_CASE("a limit on the size of files does not end the process", "[compiler][c
   CHECK(programs_in(folder.path()).size() == 3);
 }
 
-/// Whether NVRTC by itself compiles a program.
+/// Returns whether NVRTC by itself compiles a program.
 bool nvrtc_compiles(const char* program, const std::string& include_folder) {
   const gpu::nvrtc::entry_points& nvrtc = gpu::nvrtc::current_entry_points();
   gpu::nvrtc::nvrtc_program raw = nullptr;

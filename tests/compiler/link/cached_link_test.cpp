@@ -1,4 +1,4 @@
-// What `link` makes is kept as compiled programs are: found again by the same process and by
+// Linked programs are cached as compiled ones are: found again by the same process and by
 // another, and not found where anything differs, with the reason.
 
 #include "compiler/cache_support.hpp"

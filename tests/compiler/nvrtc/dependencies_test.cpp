@@ -1,5 +1,5 @@
-// What a compilation depended on, and what changed while it went on: a program that could be of
-// either state is not kept.
+// The files that a compilation depended on, and changes while it went on: a program that could be
+// of either state is not kept.
 
 #include "compiler/cache_support.hpp"
 #include "support/results.hpp"

@@ -1,4 +1,4 @@
-// Which directives are found in a source; what NVRTC makes of them is in cache_headers_test.cpp.
+// The directives that are found in a source; what NVRTC makes of them is in cache_headers_test.cpp.
 
 #include <gpu/compiler/nvrtc/include_scan.hpp>
 

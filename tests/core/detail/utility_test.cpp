@@ -1,4 +1,4 @@
-// What goes to the driver with a union in it is clear to its last byte, whatever lay there before.
+// Structures with a union are zeroed to the last byte before they are passed to the driver.
 
 #include <gpu/core/detail/utility.hpp>
 #include <gpu/memory/device_span.hpp>
@@ -13,7 +13,7 @@
 namespace utility_test {
 namespace {
 
-/// What `make()` returns, made in memory that is full of other values.
+/// Returns what `make()` returns, made in memory that is full of other values.
 template <class Make> auto made_in_dirt(Make make) {
   using made = decltype(make());
   struct storage {
@@ -28,7 +28,7 @@ template <class Make> auto made_in_dirt(Make make) {
   return room;
 }
 
-/// Whether all of the object is zero but its first bytes.
+/// Returns whether all of the object but its first bytes is zero.
 template <class Object> bool is_clear_after(const Object& object, std::size_t first) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(&object);
   for (std::size_t i = first; i < sizeof object; ++i) {

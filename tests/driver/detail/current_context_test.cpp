@@ -1,4 +1,4 @@
-// Which context is borrowed where any will do, and that the thread is left as it was.
+// The context that is used where any will do; the thread is left as it was.
 
 #include <gpu/driver.hpp>
 #include <gpu/driver/detail/current_context.hpp>

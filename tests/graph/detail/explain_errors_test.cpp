@@ -22,7 +22,7 @@ using test::value_of;
 
 namespace {
 
-/// Whether a call is refused before the driver is asked.
+/// Returns whether a call is refused before the driver is asked.
 template <class T>
 bool refused_with(gpu::result<T> outcome, gpu::errc code, const char* call, const char* words,
                   const char* cure) {
@@ -30,7 +30,7 @@ bool refused_with(gpu::result<T> outcome, gpu::errc code, const char* call, cons
   return error == code && says(error, call, words, cure);
 }
 
-/// Whether the driver's CUDA_ERROR_INVALID_VALUE comes with words, also as the last error.
+/// Returns whether the driver's CUDA_ERROR_INVALID_VALUE is explained, also in the last error.
 template <class T>
 bool invalid_with(gpu::result<T> outcome, const char* call, const char* words, const char* cure) {
   const gpu::cuda_error error = error_of(std::move(outcome));

@@ -1,4 +1,4 @@
-// What a module keeps of its kernels, where the host runs out of memory.
+// The records of kernels in a module, if the host runs out of memory.
 
 #include <gpu/compiler.hpp>
 #include <gpu/kernel.hpp>

@@ -1,4 +1,4 @@
-// How many of a module's kernels are listed where it has none of a name.
+// The list of a module's kernels in the error for a name that it does not have.
 
 #include <gpu/kernel.hpp>
 

@@ -4,6 +4,7 @@
 
 #include <gpu/algorithm/detail/loop_patch.hpp>
 #include <gpu/algorithm/detail/loop_text.hpp>
+#include <gpu/algorithm/snippet_options.hpp>
 #include <gpu/memory/slice.hpp>
 
 namespace gpu::inline v0::detail {
@@ -67,8 +68,8 @@ inline result<index_sequence> resolve_slice(const char* function, const slice& s
                       where));
 }
 
-/// Launches the kernel over all elements, or over a slice of the indices.
-inline result<> run_elementwise(const loop_call& call, const slice* range) {
+/// Does what `run_elementwise` does.
+inline result<> run_elementwise_here(const loop_call& call, const slice* range) {
   const snippet& code = call.code();
   GPU_TRY(require(call.stream, code.function, call.where));
   std::size_t count = 0;
@@ -112,6 +113,40 @@ inline result<> run_elementwise(const loop_call& call, const slice* range) {
   arguments.add(&n);
   return launch_generated(call.stream, {static_cast<std::uint32_t>(blocks), loop_threads}, *kernel,
                           arguments.pointers(), call.where);
+}
+
+/// Does what `describe_elementwise` does.
+inline result<> describe_elementwise_here(loop_state& state, string_ref names, string_ref body,
+                                          const snippet_options& options, source_location where) {
+  GPU_TRY(describe_snippet(state.code, names, body, options, where));
+  state.uses = find_uses(state.code);
+  state.write = &write_elementwise;
+  return {};
+}
+
+#if defined(GPU_ARRAY_COMPILED)
+cuda_error describe_elementwise_compiled(loop_state& state, string_ref names, string_ref body,
+                                         const snippet_options& options, source_location where);
+cuda_error run_elementwise_compiled(const loop_call& call, const slice* range);
+#endif
+
+/// Fills in the snippet of an elementwise kernel, whose function and types of parameters are set.
+inline result<> describe_elementwise(loop_state& state, string_ref names, string_ref body,
+                                     const snippet_options& options, source_location where) {
+#if defined(GPU_ARRAY_COMPILED)
+  return result_of_error(describe_elementwise_compiled(state, names, body, options, where));
+#else
+  return describe_elementwise_here(state, names, body, options, where);
+#endif
+}
+
+/// Launches the kernel over all elements, or over a slice of the indices.
+inline result<> run_elementwise(const loop_call& call, const slice* range) {
+#if defined(GPU_ARRAY_COMPILED)
+  return result_of_error(run_elementwise_compiled(call, range));
+#else
+  return run_elementwise_here(call, range);
+#endif
 }
 
 }  // namespace gpu::inline v0::detail

@@ -12,10 +12,7 @@ inline result<> describe_indexed(loop_state& state, const char* function, const 
                                  const char* body, const snippet_options& options,
                                  source_location where) {
   state.code.function = function;
-  GPU_TRY(describe_snippet(state.code, names, body, options, where));
-  state.uses = find_uses(state.code);
-  state.write = &write_elementwise;
-  return {};
+  return describe_elementwise(state, names, body, options, where);
 }
 
 /// Checks a range that a kernel reaches by index: it may not overlap an operand if either of them

@@ -36,7 +36,7 @@ class kernel_store {
     while (first_ != nullptr) delete exchange(first_, first_->next);
   }
 
-  /// Returns the kernel of `key` for a device. If there is none yet, `describe(program)`
+  /// Returns the kernel of `key` for a device. On the first call for both, `describe(program)`
   /// fills in a `generated_program` and returns a `result<>`, and the program is compiled and
   /// loaded. The kernel is valid as long as this object; the program's further kernels are the next
   /// elements of an array.
@@ -60,7 +60,7 @@ class kernel_store {
     return find(stream.device(), key, where, describe);
   }
 
-  /// Returns the kernel of `key` for a device, or null if there is none yet.
+  /// Returns the kernel of `key` for a device, or null before `find` has compiled it.
   const untyped_kernel* known(device on, std::uint64_t key) const noexcept {
     return look_up({key, driver::entry_points_generation(), on.native()}, head());
   }

@@ -14,7 +14,7 @@ inline constexpr unsigned loop_threads = 256;
 struct loop_form {
   unsigned width = 1;       ///< elements of a group; a power of two up to 16
   unsigned aligned = 1;     ///< elements of a group that one instruction can load
-  unsigned groups = 1;      ///< groups of so many elements in a thread
+  unsigned groups = 1;      ///< groups of `width` elements in a thread
   int rank = 0;             ///< axes of the views
   std::uint32_t views = 0;  ///< a bit for each parameter that is a view
   bool by_element = false;  ///< loads elements before the snippet and stores them after it
@@ -25,8 +25,8 @@ struct loop_form {
   /// the views in `turned` are contiguous.
   int patch_axis = 0;
   std::uint32_t turned = 0;
-  /// If not 0, threads run along the last of so many axes, whose indices are those of segments, and
-  /// hold `aligned` neighboring segments each.
+  /// If not 0, threads run along the last of this many axes, whose indices are those of segments,
+  /// and hold `aligned` neighboring segments each.
   int segment_axes = 0;
 
   std::size_t tile() const noexcept { return std::size_t{loop_threads} * width * groups; }

@@ -145,7 +145,7 @@ class loop_arguments {
   std::size_t used_ = 0;
 };
 
-/// Fails if a grid cannot have so many blocks. `elements` is the number of elements that they
+/// Fails if a grid cannot have that many blocks. `elements` is the number of elements that they
 /// process.
 inline result<> require_grid(const char* function, std::size_t blocks, std::size_t elements,
                              source_location where) noexcept {

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `loop_writer`: the parts that the texts of all generated kernels have in common.
+/// `loop_writer`: writes the parts that all generated kernels share.
 
 #include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/loop_form.hpp>

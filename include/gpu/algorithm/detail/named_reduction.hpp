@@ -143,16 +143,18 @@ inline result<> check_result_count(const loop_call& call, std::uint64_t most, st
                       length, most));
 }
 
-inline result<> run_named_to_host(named_kernels*& slot, const named_reduction& from,
-                                  const named_call& made, void* values) {
+/// Does what `run_named_to_host` does.
+inline result<> run_named_to_host_here(named_kernels*& slot, const named_reduction& from,
+                                       const named_call& made, void* values) {
   named_kernels& kernels = *GPU_TRY(find_named(slot, from, made.where));
   const loop_call call{kernels, made.stream, made.where, made.arguments};
   GPU_TRY(check_reads(call, made));
   return reduce_to_host(call, values);
 }
 
-inline result<> run_named_into(named_kernels*& slot, const named_reduction& from,
-                               const named_call& made, const reduction_output* outputs) {
+/// Does what `run_named_into` does.
+inline result<> run_named_into_here(named_kernels*& slot, const named_reduction& from,
+                                    const named_call& made, const reduction_output* outputs) {
   named_kernels& kernels = *GPU_TRY(find_named(slot, from, made.where));
   const loop_call call{kernels, made.stream, made.where, made.arguments};
   GPU_TRY(check_reads(call, made));
@@ -161,6 +163,33 @@ inline result<> run_named_into(named_kernels*& slot, const named_reduction& from
     GPU_TRY(check_result_count(call, kernels.most, call.operand(0)->memory.count / segments));
   }
   return reduce_into(call, outputs, made.reads, made.read_count);
+}
+
+#if defined(GPU_ARRAY_COMPILED)
+cuda_error run_named_to_host_compiled(named_kernels*& slot, const named_reduction& from,
+                                      const named_call& made, void* values);
+cuda_error run_named_into_compiled(named_kernels*& slot, const named_reduction& from,
+                                   const named_call& made, const reduction_output* outputs);
+#endif
+
+/// Runs a named reduction, whose kernels are kept in `slot`, and returns its values on the host.
+inline result<> run_named_to_host(named_kernels*& slot, const named_reduction& from,
+                                  const named_call& made, void* values) {
+#if defined(GPU_ARRAY_COMPILED)
+  return result_of_error(run_named_to_host_compiled(slot, from, made, values));
+#else
+  return run_named_to_host_here(slot, from, made, values);
+#endif
+}
+
+/// Runs a named reduction, whose kernels are kept in `slot`, into device memory.
+inline result<> run_named_into(named_kernels*& slot, const named_reduction& from,
+                               const named_call& made, const reduction_output* outputs) {
+#if defined(GPU_ARRAY_COMPILED)
+  return result_of_error(run_named_into_compiled(slot, from, made, outputs));
+#else
+  return run_named_into_here(slot, from, made, outputs);
+#endif
 }
 
 /// The kernels of a family of types. A `Family` has a `static constexpr named_reduction text`.

@@ -65,7 +65,7 @@ inline loop_form form_of_reduction(loop_form form, std::size_t segments,
   return form;
 }
 
-/// Returns the threads of the block that combines so many values.
+/// Returns the threads of the block that combines `values` values.
 inline unsigned threads_for_partials(std::size_t values) noexcept {
   unsigned threads = 32;
   while (threads < partials_threads && threads * partials_groups < values) threads *= 2;

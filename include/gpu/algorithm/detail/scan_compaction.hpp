@@ -341,7 +341,7 @@ class returned_count {
   device_span<value_type> further() const noexcept { return part(1); }
 
   /// Waits for the count.
-  /// **Errors**: `errc::size_mismatch` if `kept` has not so many elements.
+  /// **Errors**: `errc::size_mismatch` if `kept` has fewer elements.
   result<std::size_t> wait(const stream_ref& stream, const char* function,
                            const named_elements& kept, source_location where) const {
     value_type found = 0;

@@ -15,7 +15,7 @@ struct shared_key {
   bool wide = false;  ///< counts have 64 bits
 };
 
-/// Returns the `State` that belongs to a key. If there is none yet, `describe(state)` fills in a
+/// Returns the `State` that belongs to a key. On the first call, `describe(state)` fills in a
 /// new one and returns a `result<>`. Each `Family` of types has its own. They are never destroyed:
 /// their kernels are kept until the process ends. Lookups take no lock; if two threads make one
 /// state at the same time, both are kept and one is used.

@@ -122,7 +122,7 @@ inline byte_range bytes_of(const loop_operand& operand, std::size_t element_byte
           first + static_cast<std::uintptr_t>((reach.high + 1) * size)};
 }
 
-/// Returns whether two operands, either of which may be empty, have bytes in common. Asks for their
+/// Returns whether two operands, either of which may be empty, share bytes. Asks for their
 /// strides only where they reach into the same memory.
 inline bool overlap(const loop_operand& a, std::size_t a_bytes, const loop_operand& b,
                     std::size_t b_bytes) noexcept {

@@ -16,7 +16,7 @@ template <class Range> named_indices name_indices(const char* name, Range& range
   return {name_elements(name, range), most_indexed<remove_cv_t<element_t<Range>>>()};
 }
 
-/// Fails with `errc::invalid_argument` if an index type is too small for so many elements.
+/// Fails with `errc::invalid_argument` if an index type is too small for that many elements.
 inline result<> require_indexed(const char* function, const named_indices& indices,
                                 std::uint64_t count, source_location where) noexcept {
   if (count <= indices.most) return {};

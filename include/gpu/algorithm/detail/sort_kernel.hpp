@@ -187,11 +187,24 @@ inline result<> sort_in_sweeps(const sort_request& request, bool wide) {
   return {};
 }
 
-/// Sorts by the way that suits the number of keys.
-inline result<> run_sort(const sort_request& request) {
+/// Does what `run_sort` does.
+inline result<> run_sort_here(const sort_request& request) {
   if (request.count == 0) return {};
   if (request.count <= block_tile.size()) return sort_in_block(request, request.count);
   return sort_in_sweeps(request, request.count >= least_wide_sort);
+}
+
+#if defined(GPU_ARRAY_COMPILED)
+cuda_error run_sort_compiled(const sort_request& request);
+#endif
+
+/// Sorts, in one block or in sweeps over all keys, as the number of keys suggests.
+inline result<> run_sort(const sort_request& request) {
+#if defined(GPU_ARRAY_COMPILED)
+  return result_of_error(run_sort_compiled(request));
+#else
+  return run_sort_here(request);
+#endif
 }
 
 }  // namespace gpu::inline v0::detail

@@ -67,7 +67,7 @@ struct sort_form {
   }
 };
 
-/// Returns the unsigned integer of the device that has so many bytes.
+/// Returns the device's unsigned integer of this size.
 constexpr const char* unsigned_of(unsigned bytes) noexcept {
   switch (bytes) {
     case 1: return "unsigned char";

@@ -46,16 +46,6 @@ array_view<T, Rank> part_along(const array_view<T, Rank>& view, int axis, std::s
   });
 }
 
-/// Returns a view that has the first element of an axis `count` times.
-template <class T, int Rank>
-array_view<T, Rank> repeat_first(const array_view<T, Rank>& view, int axis,
-                                 std::size_t count) noexcept {
-  return changed_view<Rank>(view, [&](view_layout& layout) {
-    layout.extents[axis] = count;
-    layout.strides[axis] = 0;
-  });
-}
-
 /// Fails because views do not fit together. `first` and `other` are their shapes, and `rule` says
 /// what fits.
 inline unexpected<cuda_error> refuse_shapes(const char* function, const char* what,

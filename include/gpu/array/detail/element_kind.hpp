@@ -26,7 +26,7 @@ enum class element_kind : unsigned char {
   complex128,
 };
 
-/// What kinds have in common.
+/// The classes of kinds for which rules are the same.
 enum class kind_class : unsigned char { none, boolean, integer, real, complex };
 
 struct kind_facts {
@@ -155,9 +155,6 @@ template <class T> constexpr element_kind kind_of() noexcept {
     return element_kind::none;
   }
 }
-
-/// Returns the host number's class; `none` if `T` is not one.
-template <class T> constexpr kind_class number_class() noexcept { return class_of(kind_of<T>()); }
 
 template <element_kind> struct standard_type {};
 template <> struct standard_type<element_kind::boolean> : type_identity<bool> {};

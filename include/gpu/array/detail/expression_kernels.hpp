@@ -9,7 +9,7 @@
 
 namespace gpu::inline v0::detail {
 
-/// Where an expression's elements go.
+/// An expression and the operand into which its elements are written.
 struct expression_target {
   expression_ref expression;
   const loop_operand* out;
@@ -90,10 +90,8 @@ inline result<> describe_expression(const evaluation& call, const expression_lay
   static_cast<text&>(options.name) = writer.name;
   static_cast<text&>(options.preamble) = writer.preamble;
   static_cast<text&>(options.before) = writer.setup;
-  GPU_TRY(describe_snippet(code, required(names.finish()), writer.body, options, call.where));
-  made.loops.uses = find_uses(code);
-  made.loops.write = &write_elementwise;
-  return {};
+  return describe_elementwise_here(made.loops, required(names.finish()), writer.body, options,
+                                   call.where);
 }
 
 /// All kernels of expressions in this library. They are kept until the process ends.

@@ -41,14 +41,14 @@ struct expression_slot {
   }
 };
 
-/// An expression, taken apart.
+/// The distinct operands of an expression, its shape, and the key of its kernel.
 struct expression_layout {
   int rank = 0;
   std::size_t extents[most_axes];
   std::size_t slot_count = 0;
   expression_slot slots[most_slots];
   std::size_t part_count = 0;
-  /// What tells kernels apart: operations, kinds, which operands are the same.
+  /// The key of the kernel: operations, kinds, and which operands are the same.
   std::size_t key_size = 0;
   std::uint32_t key[3 * most_parts + 2 * most_slots];
 
@@ -69,7 +69,7 @@ inline bool same_slot(const expression_word* a, const expression_word* b) noexce
   return true;
 }
 
-/// Where an expression is evaluated, and for whom.
+/// The call that evaluates an expression.
 struct evaluation {
   const char* function;
   const stream_ref& stream;

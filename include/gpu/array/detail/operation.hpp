@@ -111,7 +111,7 @@ enum class opcode : unsigned char {
   count,
 };
 
-/// Which operands an operation takes, and of which type the result is.
+/// The operands that an operation takes, and the type of its result.
 enum class operation_rule : unsigned char {
   structure,         ///< has rules of its own
   arithmetic,        ///< any numbers, as their common type; integers wrap around
@@ -140,8 +140,8 @@ enum class operation_rule : unsigned char {
   exponent,          ///< floating-point numbers, integers become such; the result is an integer
 };
 
-/// What is known of an operation. In `text`, `$1`, `$2` and `$3` are the operands, converted to the
-/// type in which it computes, and `$t` is that type.
+/// The name, operands and device code of an operation. In `text`, `$1`, `$2` and `$3` are the
+/// operands, converted to the type in which it computes, and `$t` is that type.
 struct operation_facts {
   opcode what;
   operation_rule rule;
@@ -265,7 +265,7 @@ constexpr const operation_facts& facts_of(opcode what) noexcept {
   return operation_table[static_cast<int>(what)];
 }
 
-/// Whether the table is in the order of the enumerators.
+/// Returns whether the table is in the order of the enumerators.
 constexpr bool is_in_order() noexcept {
   int position = 0;
   for (const operation_facts& each : operation_table) {

@@ -28,11 +28,8 @@ result<> run_shared(const shared_kernel& kernel, const stream_ref& stream, sourc
       kernel.function, kernel.key, where, [&](loop_state& made) -> result<> {
         made.code.function = kernel.function;
         made.code.parameters = {describe_parameter<Parameters>()...};
-        GPU_TRY(describe_snippet(made.code, kernel.parameters, required(operation()),
-                                 {.name = kernel.name}, where));
-        made.uses = find_uses(made.code);
-        made.write = &write_elementwise;
-        return {};
+        return describe_elementwise(made, kernel.parameters, required(operation()),
+                                    {.name = kernel.name}, where);
       })));
   return run_elementwise({state, stream, where, arguments}, nullptr);
 }

@@ -37,8 +37,8 @@ class digest_builder {
     state_[0] ^= 0x01010000u ^ sizeof(digest);  // no key, one leaf, 32 bytes of output
   }
 
-  /// Adds bytes.
-  digest_builder& append(const void* data, std::size_t size) noexcept {
+  /// Adds bytes. Out of line, for small programs (benchmarks/program_cost).
+  [[gnu::noinline]] digest_builder& append(const void* data, std::size_t size) noexcept {
     const auto* from = static_cast<const unsigned char*>(data);
     while (size > 0) {
       // The last block is compressed differently, so a full one waits until more bytes come.

@@ -40,8 +40,8 @@ inline bool lacks_descriptors(const text& words) noexcept {
   return words.contains(std::strerror(EMFILE)) || words.contains(std::strerror(ENFILE));
 }
 
-/// Returns whether so many file descriptors are free that a compiler can be opened, and can open
-/// its files, while the cache has its folder open. One that could not be opened stays absent.
+/// Returns whether enough file descriptors are free to open a compiler, which then opens its files,
+/// while the cache has its folder open. One that could not be opened stays absent.
 inline bool has_spare_descriptors() noexcept {
   int files[8];
   int taken = 0;

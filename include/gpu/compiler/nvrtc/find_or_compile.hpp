@@ -28,16 +28,11 @@ inline result<compiled_program> find_or_compile(const program& p, const compile_
   return through_cache(cache, compilation, complete ? &words : nullptr);
 }
 
-/// The same with the outcome in `made` or `failure`; returns whether there is a program.
-inline bool compile_to(const program& p, const compile_options& options, source_location where,
-                       compiled_program& made, cuda_error& failure) {
-  result<compiled_program> done = find_or_compile(p, options, where);
-  if (done.has_value()) {
-    made = detail::move(*done);
-  } else {
-    failure = detail::move(done).error();
-  }
-  return done.has_value();
+/// The same with the program in `made`.
+inline result<> compile_to(const program& p, const compile_options& options, source_location where,
+                           compiled_program& made) {
+  made = GPU_TRY(find_or_compile(p, options, where));
+  return {};
 }
 
 }  // namespace gpu::inline v0::detail

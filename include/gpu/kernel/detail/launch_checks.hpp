@@ -119,7 +119,7 @@ inline result<> check_shape(const prepared_launch& launch, const char* function,
 }
 
 /// Opts in to `asked` bytes of dynamic shared memory if that is needed; fails if no block can have
-/// so much.
+/// that much.
 inline result<> allow_shared_memory(const kernel_on_device& target, const kernel_limits& limits,
                                     std::uint32_t asked) noexcept {
   if (asked <= limits.dynamic_shared) return {};

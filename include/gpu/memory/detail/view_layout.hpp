@@ -26,7 +26,7 @@ struct view_layout {
     for (int axis = 0; axis < rank; ++axis) product *= extents[axis];
     return product;
   }
-  /// Moves the start by so many elements.
+  /// Moves the start by `elements` elements.
   void advance(std::ptrdiff_t elements) noexcept {
     address += static_cast<std::uintptr_t>(elements) * element_bytes;
   }

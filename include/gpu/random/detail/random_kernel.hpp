@@ -65,16 +65,13 @@ inline result<loop_state*> find_random(const random_request& request, bool align
               "out, seed, sequence, first, rows, a, b, c, least, count, sums, place, shifts, means";
         }
         const random_writer writer(request, aligned);
-        GPU_TRY(describe_snippet(code, names, required(writer.body()),
-                                 {.name = recipe.kernel, .preamble = required(writer.preamble())},
-                                 where));
-        made.uses = find_uses(code);
-        made.write = &write_elementwise;
         // Four blocks of Philox, or four of Sobol's groups.
         if (!request.takes_rows() && !recipe.draws_until_accepted &&
             request.element.type.bytes == 4)
           made.groups = 4;
-        return {};
+        return describe_elementwise(
+            made, names, required(writer.body()),
+            {.name = recipe.kernel, .preamble = required(writer.preamble())}, where);
       });
 }
 

@@ -18,7 +18,7 @@ enum class engine_kind : unsigned char {
   sobol64
 };
 
-/// Where the numbers of a call come from.
+/// The engine and the position from which a call takes its numbers.
 struct random_source {
   engine_kind kind;
   engine_position position;  ///< its offset is where the call's numbers begin
@@ -48,7 +48,7 @@ inline constexpr std::uint64_t interleaved_sequences = 4096;
 /// each of 65,536 sequences.
 inline constexpr std::uint64_t numbers_of_both_orders = std::uint64_t{1} << 19;
 
-/// A request for so many elements of a type.
+/// A request for `count` elements of a type.
 struct random_request {
   random_distribution distribution;
   random_element element;
@@ -71,13 +71,13 @@ struct random_request {
       default: return element.is_double() ? for_double : 1;
     }
   }
-  /// Whether they are doubles for which Philox has an order of its own.
+  /// Returns whether the elements are doubles, which Philox makes in an order of their own.
   constexpr bool in_order_of_doubles() const noexcept {
     return element.is_double() && source.counts() && !recipe().draws_until_accepted &&
            distribution.kind != random_kind::discrete &&
            distribution.kind != random_kind::bernoulli;
   }
-  /// Whether an engine that does not count makes a sequence for an element.
+  /// Returns whether an engine other than Philox starts a sequence for each element.
   bool seeds_sequences() const noexcept {
     return recipe().draws_until_accepted || distribution.kind == random_kind::integers;
   }
@@ -126,7 +126,7 @@ struct random_request {
   }
 };
 
-/// Fails for an engine that has not so many sequences or numbers.
+/// Fails for an engine that has too few sequences or numbers.
 inline result<> check_source(const random_request& request, source_location where) noexcept {
   const random_source& source = request.source;
   text_builder out;

@@ -38,7 +38,7 @@ namespace gpu::inline v0::detail {
 /// Dimensions in the table: all primitive polynomials of up to degree 13, and the first dimension.
 inline constexpr std::size_t sobol_dimensions = 1111;
 
-/// How many of them have the degrees 1, 2, ..., in this order.
+/// The number of polynomials of degree 1, 2, ...
 inline constexpr unsigned sobol_degrees[] = {1, 1, 2, 2, 6, 6, 18, 16, 48, 60, 176, 144, 630};
 
 /// For each dimension but the first: the inner coefficients of the polynomial, highest first, then

@@ -1,4 +1,5 @@
-// How the caching allocators divide what they hold: which holes they fill, and how they draw them.
+// How caching allocators divide their segments: the gaps that they fill, and the map that they
+// print.
 
 #include <gpu/memory/detail/caching/block_arena.hpp>
 

@@ -1,4 +1,4 @@
-// What the CPU driver finds where arrays are used wrongly, and how it keeps their memory.
+// Reports of misused CUDA arrays, and how their memory is kept.
 
 #include "driver_fixture.hpp"
 #include "image_fixture.hpp"

@@ -1,4 +1,4 @@
-// What the driver tells of code: modules, libraries, functions and kernels, asked in every way.
+// Queries about code: modules, libraries, functions and kernels, asked in every way.
 
 #include "driver_fixture.hpp"
 

@@ -1,4 +1,4 @@
-// What kernels print and assert, and the device heap, as the host sees it.
+// printf, assert and the device heap, as the host sees them.
 
 #include "driver_fixture.hpp"
 

@@ -1,5 +1,6 @@
-// What graphs hold of a device, and who reaches it, through the driver's own interface. That it
-// grows by 32 MiB at the first launch, and what the calls refuse, is as on an H200.
+// Memory of a device that graphs hold, and the devices that can access it, through the driver's own
+// interface. That it grows by 32 MiB at the first launch, and what the calls refuse, is as on an
+// H200.
 
 #include "driver_fixture.hpp"
 

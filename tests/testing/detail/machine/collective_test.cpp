@@ -1,4 +1,4 @@
-// What the lanes of a warp do together, also when they arrive one after the other.
+// Collective operations of a warp, also if its lanes arrive one after the other.
 #include <bit>
 
 #include "testing/detail/machine/kernel_harness.hpp"

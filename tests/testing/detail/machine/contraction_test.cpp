@@ -1,4 +1,4 @@
-// Which products and sums become fused multiply-adds. The rule is what an H200 does, of which
+// Products and sums that become fused multiply-adds. The rule is what an H200 does, of which
 // corpus/contraction.cu has a record; what is fused is told by the rounding of the result.
 #include <gpu/testing/detail/machine/contraction.hpp>
 

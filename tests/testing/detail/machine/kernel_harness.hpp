@@ -66,7 +66,7 @@ class workbench {
   thread_pool pool;
   device_heap heap;
   std::optional<loaded_module> module;
-  launch what;  // what launches have in common: limits, checks, shared memory
+  launch what;  // shared by all launches: limits, checks, shared memory
 
   template <class T> address upload(const std::vector<T>& values) {
     const address a = allocate(values.size() * sizeof(T));

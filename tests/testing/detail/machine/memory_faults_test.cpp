@@ -1,4 +1,4 @@
-// What the machine says about accesses that must not be.
+// The reports of invalid accesses.
 #include "testing/detail/machine/kernel_harness.hpp"
 
 namespace memory_faults_test {

@@ -358,7 +358,7 @@ inline std::string address_space::describe(address a) const {
   const std::uint64_t down = below ? a - below->end() : far;
   const std::uint64_t up = above ? above->base - a : far;
   if (down >= far && up >= far) {
-    // Where programs, their heaps and stacks are; what is page-locked was found above.
+    // The range of programs, heaps and stacks; page-locked memory was found above.
     constexpr std::uint64_t host_end = std::uint64_t{1} << 47;
     if (a >= far && a < host_end) {
       return "this is host memory; copy it to a device_buffer, or pass gpu::in, out or inout";

@@ -103,7 +103,7 @@ struct lowered_function {
   std::uint32_t frame_bytes = 0;         // local memory of a frame, per lane
   std::uint32_t local_begin = 0;         // in it: parameters and results before, variables after
   std::uint32_t stack_bytes = 0;         // that a frame takes of a device's stack at least,
-  std::uint32_t call_bytes = 0;          // and so many more during a call of another function
+  std::uint32_t call_bytes = 0;          // and more during a call of another function
   std::vector<std::uint32_t> variables;  // offsets in it, by index in the source
 };
 

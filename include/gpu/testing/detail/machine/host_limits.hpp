@@ -1,4 +1,4 @@
-// A host that has no memory or no threads left.
+// Recovers if the host runs out of memory or of threads.
 #pragma once
 
 #include <pthread.h>

@@ -45,7 +45,7 @@ struct texel_format {
 /// One level of detail. The texel (x, y, z) of layer l begins at
 /// base + x * format.bytes() + y * row_pitch + (z + l) * slice_pitch; one of z and l is always 0.
 /// `base` is an address in the `address_space` of the launch, so that bounds, rights, bytes never
-/// written and freed memory are looked after as for every other access.
+/// written and freed memory are checked as for every other access.
 struct image_level {
   address base = 0;
   std::uint64_t width = 1;  // texels; of one face of a cube

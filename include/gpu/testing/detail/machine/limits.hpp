@@ -13,7 +13,7 @@ struct checks {
   bool uninitialized_reads_are_faults = true;  // and end the grid
   bool shared_races = true;                    // reported through `hooks::report`
   bool shared_races_are_faults = true;         // and end the grid
-  /// Threads that exit without reaching a barrier that others wait at. Hardware takes them for
+  /// Threads that exit without reaching a barrier that others wait at. Hardware counts them as
   /// arrived.
   bool barrier_divergence = true;             // reported through `hooks::report`
   bool barrier_divergence_is_a_fault = true;  // and the grid ends

@@ -1,4 +1,4 @@
-// The state of lowering a function: the places of registers, constants and variables.
+// The state of lowering a function: the locations of registers, constants and variables.
 #pragma once
 
 #include <cstdint>
@@ -72,7 +72,7 @@ class lowering_context {
     return found->second;
   }
 
-  /// Returns a slot for a value of so many bytes that is not used after the next instruction.
+  /// Returns a slot for a value of this size that is not used after the next instruction.
   std::uint32_t scratch(std::uint32_t size) {
     const std::uint64_t zero[2] = {0, 0};
     return append(zero, size, warp_size);

@@ -1,4 +1,4 @@
-// One lane's access to memory: the place of the bytes, and whether the lane may access them.
+// One lane's access to memory: the address of the bytes, and whether the lane may access them.
 #pragma once
 
 #include <cstddef>

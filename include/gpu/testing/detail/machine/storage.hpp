@@ -1,4 +1,4 @@
-// The host memory behind an allocation, and the shadow that knows which bytes were written.
+// The host memory behind an allocation, and the shadow that records which bytes were written.
 #pragma once
 
 #include <sys/mman.h>

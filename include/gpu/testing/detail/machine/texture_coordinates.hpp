@@ -1,4 +1,4 @@
-// From a texture coordinate to the texels that it means, along one axis.
+// Converts a texture coordinate to texels, along one axis.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ inline std::int64_t modulo(std::int64_t i, std::int64_t n) {
   return r < 0 ? r + n : r;
 }
 
-/// The texel that index `i` means among `n`.
+/// Applies an address mode: returns the texel for index `i` of `n`.
 inline std::int64_t addressed(address_mode mode, std::int64_t i, std::int64_t n) {
   switch (mode) {
     case address_mode::wrap: return modulo(i, n);
@@ -70,7 +70,7 @@ inline axis_taps nearest_tap(address_mode mode, bool normalized, float coordinat
 }
 
 /// The two texels whose centers a coordinate lies between, before an address mode is applied. The
-/// place between them has 8 fractional bits, rounded to nearest.
+/// position between them has 8 fractional bits, rounded to nearest.
 inline axis_taps linear_taps_between(double texels, std::int64_t offset) {
   const std::int64_t at =
       static_cast<std::int64_t>(std::floor(texels * 256 + 0.5)) - 128 + offset * 256;

@@ -1,4 +1,4 @@
-// From a direction to a face of a cube map and the place in it, and across the edges of faces.
+// Converts a direction to a face of a cube map and a position in it, and crosses edges of faces.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Reads texels around a place and filters them.
+// Reads the texels around a position and filters them.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ constexpr unsigned axes_of(image_shape shape) noexcept {
   return shape == image_shape::three ? 3 : 2;
 }
 
-/// A place in a layer.
+/// A position in a layer.
 struct image_place {
   std::uint32_t layer = 0;
   std::array<float, 3> at{};
@@ -141,7 +141,7 @@ inline std::array<int, 8> weights_of(const std::array<axis_taps, 3>& taps, int w
 
 using weighted_texel = std::array<weighted_channel, 4>;
 
-/// Calls `use(share, layer, x, y)` for each texel behind a place of a cube that may lie one step
+/// Calls `use(share, layer, x, y)` for each texel at a position of a cube that may lie one step
 /// outside its face. At a corner of the cube three texels stand for the one that is not there.
 template <class Use>
 void for_cube_texels(std::uint32_t layer, std::int64_t x, std::int64_t y, std::int64_t n, Use use) {
@@ -158,7 +158,7 @@ void for_cube_texels(std::uint32_t layer, std::int64_t x, std::int64_t y, std::i
   beside(85, inside_x, y);
 }
 
-/// Adds the texels around a place in one level, which together count `whole`, from `first` on.
+/// Adds the texels around a position in one level, weighted to a total of `whole`, from `first` on.
 template <class Fetch>
 void add_level(const texture& t, const texture_request& r, std::size_t level, int whole,
                std::size_t first, weighted_texel& sum, Fetch& fetch) {
@@ -233,8 +233,8 @@ texel read_texture(const texture& t, const texture_request& r, Fetch& fetch) {
   return result;
 }
 
-/// tld4: one channel of the four texels that a linear filter would look at, from the lower left one
-/// on against the clock.
+/// tld4: one channel of the four texels that a linear filter would look at, counterclockwise
+/// from the lower left one.
 template <class Fetch>
 texel gather_texels(const texture& t, const texture_request& r, std::size_t channel, Fetch& fetch) {
   const detail::image_place place = detail::place_of(t, r);

@@ -133,8 +133,9 @@ inline bool check_barrier(parser_context& context, const instruction& i,
   const raw_operand& threads = raw[first + 1];
   if (!threads.value.is_immediate()) return true;
   if (threads.value.value % 32 != 0) {
-    return context.fail(threads.where, "the threads of a barrier are a multiple of 32, not " +
-                                           std::to_string(threads.value.value));
+    return context.fail(threads.where,
+                        "the thread count of a barrier must be a multiple of 32, not " +
+                            std::to_string(threads.value.value));
   }
   return i.op != opcode::bar_arrive || threads.value.value != 0 ||
          context.fail(threads.where, "bar.arrive needs a number of threads, which cannot be 0");

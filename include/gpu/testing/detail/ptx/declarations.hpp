@@ -142,7 +142,7 @@ inline bool parse_dimensions(parser_context& context, const declaration_head& he
       return context.fail(where, "this variable is too large", refusal::too_large);
     }
     bytes *= extents[i];
-    if (bytes == 0) return context.fail(where, "an array has at least one element");
+    if (bytes == 0) return context.fail(where, "an array must have at least one element");
   }
   shape.bytes = open ? 0 : bytes;
   return true;

@@ -50,7 +50,7 @@ inline bool parse_dimensions_of_launch(parser_context& context, dimensions& d) {
     if (count == 3) return context.fail_expected("at most three dimensions");
     const token where = context.tokens.peek();
     if (!context.expect_unsigned(UINT32_MAX, value)) return false;
-    if (value == 0) return context.fail(where, "each extent is at least 1");
+    if (value == 0) return context.fail(where, "each extent must be at least 1");
     values[count++] = static_cast<std::uint32_t>(value);
   } while (context.accept(","));
   d = {values[0], values[1], values[2]};
@@ -130,7 +130,7 @@ inline bool same_list(const std::vector<parameter>& a, const std::vector<paramet
   return true;
 }
 
-/// Finds the function that an earlier declaration made, or makes it. Its index goes to the scope.
+/// Finds the function of an earlier declaration, or adds it. Its index is stored in the scope.
 inline bool place_function(parser_context& context, const token& name) {
   function& f = context.scope.out;
   const name_entry* known = context.names.find(name.text);

@@ -135,7 +135,7 @@ inline bool parse_initializer_list(parser_context& context, variable& v,
   return context.expect("}");
 }
 
-/// The part behind the =. An open first dimension gets its size here.
+/// The part after the =. It determines the size of a first dimension that was left open.
 inline bool parse_initializer(parser_context& context, variable& v,
                               const initializer_shape& shape) {
   if (shape.scalar) {

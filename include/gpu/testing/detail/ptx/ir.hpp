@@ -114,7 +114,7 @@ struct instruction {
   std::uint32_t text_length = 0;
 };
 
-/// A place in the CUDA source, from .loc. `inlined_*` is the call that inlined it: no_index if
+/// A location in the CUDA source, from .loc. `inlined_*` is the call that inlined it: no_index if
 /// none.
 struct location {
   std::uint32_t file = 0;  ///< the number in module::files
@@ -193,7 +193,7 @@ struct function {
   bool defined = false;  ///< false: only declared, or `extern`
   bool no_return = false;
   linkage link = linkage::internal;
-  std::uint32_t alias_of = no_index;  ///< module::functions: a call goes there
+  std::uint32_t alias_of = no_index;  ///< module::functions: calls go to that function
   std::uint32_t line = 0;
   std::vector<parameter> returns;
   std::vector<parameter> parameters;
@@ -248,7 +248,7 @@ struct module {
     return std::string_view(source).substr(i.text_begin, i.text_length);
   }
 
-  /// The function that one stands for: itself, but for an alias. Linked aliases may go in a circle;
+  /// The function that a function or an alias stands for. Linked aliases may form a cycle;
   /// then it is one of them, which is not defined.
   std::uint32_t aliased(std::uint32_t index) const {
     for (std::size_t hops = 0; hops < functions.size(); ++hops) {

@@ -86,7 +86,7 @@ class linker {
     return found != symbols_.end() && found->second.definition.unit != no_index;
   }
 
-  /// The one place that a shared name means, or nothing for a name of the unit's own.
+  /// The one symbol that a shared name refers to, or nothing for a name of the unit's own.
   template <class Symbol>
   detail::symbol_home home_of(const Symbol& s, std::uint32_t unit, std::uint32_t index) const {
     if (s.link == linkage::internal && detail::is_defined(s)) return {unit, index};
@@ -135,7 +135,7 @@ class linker {
     }
   }
 
-  /// Moves one symbol. A name of the unit's own that another one has already gets the unit's name
+  /// Moves one symbol. If a local name is taken by another unit, adds the unit's name
   /// behind it: the host finds the first.
   template <class Symbol>
   Symbol& keep(Symbol& symbol, std::vector<Symbol>& table, std::vector<copied_symbol>& copied,

@@ -86,7 +86,7 @@ enum class memory_order : std::uint8_t {
 enum class memory_scope : std::uint8_t { none, cta, cluster, gpu, sys };
 enum class cache_operator : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt };
 
-/// The coordinates of a texture or surface instruction. `a` stands for a layer before them.
+/// The coordinates of a texture or surface instruction. `a` is a layer, which precedes them.
 enum class image_geometry : std::uint8_t { none, d1, d2, d3, a1d, a2d, cube, acube };
 /// Returns the number of coordinates, the layer included, of an instruction of this geometry.
 constexpr std::size_t coordinates_of(image_geometry g) {

@@ -28,7 +28,7 @@ inline std::uint64_t bounded(std::uint32_t coordinate, std::uint64_t extent, ptx
   return at < 0 || outside ? 0 : extent - 1;
 }
 
-/// The place of `size` bytes, at a coordinate of bytes or, with `texels`, of texels.
+/// The address of `size` bytes, at a coordinate of bytes or, with `texels`, of texels.
 inline surface_place place_in(warp& w, const decoded& d, unsigned lane, const surface& s,
                               std::uint32_t size, bool texels, access_kind access) {
   using enum ptx::image_geometry;
