@@ -4,6 +4,7 @@
 
 #include <gpu/array/array.hpp>
 #include <gpu/array/assign_all.hpp>
+#include <gpu/array/axes.hpp>
 #include <gpu/array/color_map.hpp>
 #include <gpu/array/compare.hpp>
 #include <gpu/array/concatenate.hpp>
@@ -27,6 +28,7 @@
 #include <gpu/array/picture.hpp>
 #include <gpu/array/put.hpp>
 #include <gpu/array/quantile.hpp>
+#include <gpu/array/reductions.hpp>
 #include <gpu/array/repeat.hpp>
 #include <gpu/array/roll.hpp>
 #include <gpu/array/sorted.hpp>

@@ -3,7 +3,7 @@
 /// What runs expressions: `evaluate` makes an array, `assign` writes into elements that are there,
 /// `item` brings one element home, and `prepare` compiles ahead.
 
-#include <gpu/array/detail/expression_launch.hpp>
+#include <gpu/array/detail/reduction_steps.hpp>
 #include <gpu/array/expression.hpp>
 #include <gpu/array/view_shape.hpp>
 
@@ -125,7 +125,7 @@ result<> find_extents(const evaluation& call, const expression_ref& e,
                       gpu::shape<Rank>& extents) noexcept {
   GPU_TRY(require(call.stream, call.function, call.where));
   expression_layout layout;
-  GPU_TRY(add_expression(call, e, layout));
+  GPU_TRY(find_layout(call, e, layout));
   for (int axis = 0; axis < Rank; ++axis) extents[axis] = layout.extents[axis];
   return {};
 }

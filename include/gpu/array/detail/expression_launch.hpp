@@ -153,11 +153,20 @@ inline result<> require_one_shape(const evaluation& call, const expression_targe
 inline result<> run_by_copy(const evaluation& call, const expression_target* targets,
                             std::size_t count, evaluation_step step);
 
-/// Evaluates expressions, each into its target, in one kernel. All targets have the same shape. If
-/// elements that are written are read at other indices, by way of temporary memory.
+/// Evaluates expressions in which others are reduced (detail/reduction_steps.hpp).
+inline result<> run_with_reductions(const evaluation& call, const expression_target* targets,
+                                    std::size_t count, evaluation_step step);
+
+/// Evaluates expressions, each into its target, in one kernel, and a kernel before for each
+/// reduction in them. All targets have the same shape. If elements that are written are read at
+/// other indices, by way of temporary memory.
 inline result<> run_expressions(const evaluation& call, const expression_target* targets,
                                 std::size_t count, evaluation_step step) {
   GPU_TRY(require(call.stream, call.function, call.where));
+  for (std::size_t t = 0; t < count; ++t) {
+    if (has_reduction(targets[t].expression))
+      return run_with_reductions(call, targets, count, step);
+  }
   expression_layout layout;
   for (std::size_t t = 0; t < count; ++t)
     GPU_TRY(add_expression(call, targets[t].expression, layout));
@@ -212,14 +221,20 @@ inline result<> run_by_copy(const evaluation& call, const expression_target* tar
   });
 }
 
+/// Returns the texts of the kernels of an expression in which others are reduced
+/// (detail/reduction_steps.hpp).
+inline result<text> write_source_with_reductions(const evaluation& call,
+                                                 const expression_ref& expression);
+
 /// Returns the text of the kernel of an expression, for operands that are contiguous and aligned.
 inline result<text> write_source(const evaluation& call, const expression_ref& expression) {
+  if (has_reduction(expression)) return write_source_with_reductions(call, expression);
   expression_layout layout;
   GPU_TRY(add_expression(call, expression, layout));
   return catch_bad_alloc(call.function, call.where, [&]() -> result<text> {
     expression_kernels made;
     const expression_target target{expression, nullptr, expression.kind};
-    GPU_TRY(describe_expression(call, layout, &target, 1, made));
+    GPU_TRY(describe_expression(call, layout, &target, 1, made.loops));
     return source_of(made.loops, spread_groups(usual_form(made.loops)));
   });
 }
