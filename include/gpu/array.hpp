@@ -19,6 +19,7 @@
 #include <gpu/array/leaf.hpp>
 #include <gpu/array/matmul.hpp>
 #include <gpu/array/meshgrid.hpp>
+#include <gpu/array/nan_reductions.hpp>
 #include <gpu/array/nonzero.hpp>
 #include <gpu/array/npy.hpp>
 #include <gpu/array/npz.hpp>

@@ -75,14 +75,14 @@ class expression_writer {
     symbol_ << kernel << '_';
     body_ << "[&]() -> gpu_value {\n";
     const body_value element = write_value(expression);
-    stores_ << "return gpu_value(";
+    stores_ << "return ";
     constexpr string_ref place = "x[i]";
     while (!map.empty()) {
       const bool is_place = starts_with(map, place);
       stores_ << (is_place ? string_ref(element.name) : map.substring(0, 1));
       map = without_front(map, is_place ? place.size() : 1);
     }
-    stores_ << ");\n}()";
+    stores_ << ";\n}()";
   }
 
   /// Ends the texts, which can be read from then on.
@@ -106,6 +106,7 @@ class expression_writer {
   text name;  ///< of the kernel: what it has been called, or its operations and a digest
   sequence<text> slot_names;
   bool is_fast = false;
+  bool uses_numbers = false;  ///< values have types of `gpu/numbers.hpp`
 
  private:
   struct computed {
@@ -221,6 +222,7 @@ class expression_writer {
     named << 'v' << computed_.size();
     computed_.push_back({move(code), kind, required(named.finish())});
     const computed& made = computed_.back();
+    uses_numbers = uses_numbers || starts_with(facts_of(kind).device_name, "gpu::");
     body_ << "const " << facts_of(kind).device_name << ' ' << made.variable << " = " << made.code
           << ";\n";
     constexpr std::size_t longest_name = 48;
