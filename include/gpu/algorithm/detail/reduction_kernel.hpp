@@ -99,6 +99,7 @@ inline void plan_reduction(const loop_call& call, std::size_t segments, std::siz
   plan.count = count;
   plan.length = count / segments;
   plan.form = form_of_reduction(choose_form(call, count, plan.axes), segments, plan.length);
+  if (widest_element(call.state) == 0) plan.form.groups = 1;  // nothing is loaded
   plan.shares = share_segment(plan.form, plan.length);
   choose_columns(call, plan.form, plan.axes, segments,
                  static_cast<const reduction_state&>(call.state).value.bytes);

@@ -87,7 +87,9 @@ inline result<> finish_snippet(const evaluation& call, expression_writer& writer
   snippet_options options;
   options.fast = writer.is_fast;
   static_cast<text&>(options.name) = writer.name;
-  static_cast<text&>(options.preamble) = writer.preamble;
+  text_builder preamble;
+  preamble << (writer.uses_numbers ? "#include <gpu/numbers.hpp>\n" : "") << writer.preamble;
+  static_cast<text&>(options.preamble) = required(preamble.finish());
   static_cast<text&>(options.before) = writer.setup;
   return describe_snippet(code, required(names.finish()), writer.body, options, call.where);
 }

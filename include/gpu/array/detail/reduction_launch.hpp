@@ -48,7 +48,7 @@ inline result<> describe_reduction(const evaluation& call, const expression_layo
   }
   GPU_TRY(finish_snippet(call, writer, names, code));
   text_builder preamble;
-  preamble << (writer.uses_numbers ? "#include <gpu/numbers.hpp>\n" : "") << code.preamble << from.preamble;
+  preamble << code.preamble << from.preamble;
   code.preamble = required(preamble.finish());
   // Each element is read once, before the map: `return` in the map would hide it.
   for (const snippet_parameter& each : code.parameters) {
