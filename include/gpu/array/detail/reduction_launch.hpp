@@ -172,7 +172,9 @@ inline result<text> write_reduction_source(const evaluation& call, const reducti
   GPU_TRY(add_expression(call, step.operand(), layout));
   named_kernels made;
   GPU_TRY(describe_reduction(call, layout, step, made));
-  return source_of(made, form_of_reduction(usual_form(made), 1, 0));
+  loop_form form = form_of_reduction(usual_form(made), 1, 0);
+  if (widest_element(made) == 0) form.groups = 1;
+  return source_of(made, form);
 }
 
 }  // namespace gpu::inline v0::detail
