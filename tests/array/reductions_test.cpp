@@ -2,7 +2,11 @@
 
 #include "array/array_fixture.hpp"
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -141,6 +145,87 @@ TEST_CASE("reductions over axes are those of NumPy", "[array][reductions][thorou
       default: check<float>(f, each);
     }
   }
+}
+
+template <class T> T number(int value) {
+  if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::complex<float>>) {
+    return static_cast<T>(value);
+  } else {
+    return static_cast<T>(static_cast<float>(value));
+  }
+}
+
+TEMPLATE_TEST_CASE("elements of every type are reduced", "[array][reductions][thorough]", bool,
+                   std::uint8_t, std::int16_t, std::uint16_t, std::uint32_t, std::int64_t,
+                   std::uint64_t, __half, __nv_bfloat16, double, std::complex<float>) {
+  const fixture f;
+  const auto host = std::make_unique<TestType[]>(6);
+  int k = 0;
+  for (const int value : {5, 0, 3, 9, 7, 1})
+    host[static_cast<std::size_t>(k++)] = number<TestType>(value);
+  const auto a =
+      test::value_of(gpu::array<TestType, 2>::from(f.stream, std::span(host.get(), 6), {2, 3}));
+  const bool is_bool = std::is_same_v<TestType, bool>;
+  const auto sum = gpu::sum(a);
+  using total = typename decltype(sum)::value_type;
+  static_assert(
+      std::is_same_v<total, std::complex<float>> ||
+      std::is_same_v<total,
+                     std::conditional_t<std::is_integral_v<TestType>,
+                                        std::conditional_t<std::is_signed_v<TestType> ||
+                                                               std::is_same_v<TestType, bool>,
+                                                           std::int64_t, std::uint64_t>,
+                                        std::conditional_t<sizeof(TestType) == 8, double, float>>>);
+  CHECK(test::value_of(gpu::item(f.stream, sum)) == static_cast<total>(is_bool ? 5 : 25));
+  CHECK(test::value_of(gpu::item(f.stream, gpu::count(a))) == 5);
+  const auto norm = gpu::square(gpu::norm(a, gpu::axis<0>));
+  const auto squares = f.download(test::value_of(gpu::evaluate(f.stream, gpu::cast<double>(norm))));
+  CHECK(squares[0] == Approx(is_bool ? 2 : 106));
+  CHECK(squares[2] == Approx(is_bool ? 2 : 10));
+  if constexpr (!std::is_same_v<TestType, std::complex<float>>) {
+    same(gpu::evaluate(f.stream, gpu::cast<double>(gpu::max(a, gpu::axis<1>))), gpu::shape{2},
+         {is_bool ? 1. : 5, is_bool ? 1. : 9});
+    same(gpu::evaluate(f.stream, gpu::argmin(a, gpu::axis<1>)), gpu::shape{2},
+         {1, is_bool ? 0 : 2});
+  }
+}
+
+TEST_CASE("numbers of 16 bits are added as float", "[array][reductions]") {
+  const fixture f;
+  const auto x = test::value_of(gpu::array<float>::from(f.stream, {60000, 60000, 0.1f}));
+  const auto h = gpu::cast<__half>(x);  // in the kernel alone
+  const float tenth = __half2float(__float2half(0.1f));
+  CHECK(test::value_of(gpu::item(f.stream, gpu::sum(h))) == 120000 + tenth);
+  CHECK(__half2float(test::value_of(gpu::item(f.stream, gpu::min(h)))) == tenth);
+}
+
+gpu::result<float> first(gpu::stream_ref stream, const std::vector<float>& host) {
+  auto x = GPU_TRY(gpu::array<float>::from(stream, host));
+  auto y = GPU_TRY(gpu::evaluate(stream, 2 * x + gpu::sin(x) * x - x / (x + 1)));
+  GPU_TRY(gpu::assign(stream, y, gpu::where(y > 0, y, 0)));
+  return gpu::item(stream, gpu::sum(y * y));
+}
+
+gpu::result<gpu::text> second(gpu::stream_ref stream, gpu::array_view<const float, 2> m) {
+  auto mean = GPU_TRY(gpu::evaluate(stream, gpu::mean(m, gpu::axis<0>)));
+  auto centred = GPU_TRY(gpu::evaluate(stream, m - mean));
+  auto every_other = centred(gpu::all(), gpu::slice(0, gpu::to_end, 2));
+  auto sums = GPU_TRY(gpu::evaluate(stream, gpu::sum(gpu::transpose(every_other), gpu::axis<-1>)));
+  return gpu::to_text(stream, sums);
+}
+
+TEST_CASE("programs of arrays need no kernel", "[array][reductions][thorough]") {
+  const fixture f;
+  std::vector<float> host;
+  double expected = 0;
+  for (int k = 0; k < 1000; ++k) {
+    host.push_back(0.01f * static_cast<float>(k));
+    const double x = host.back(), y = 2 * x + std::sin(x) * x - x / (x + 1);
+    expected += y > 0 ? y * y : 0;
+  }
+  CHECK(test::value_of(first(f.stream, host)) == Approx(expected).epsilon(1e-5));
+  const auto m = test::value_of(gpu::array<float, 2>::from(f.stream, {{1, 2, 3}, {4, 5, 9}}));
+  CHECK(test::value_of(second(f.stream, m)) == "[0. 0.]");
 }
 
 }  // namespace
