@@ -81,6 +81,7 @@ class reduction_steps {
     if (rest[1] != steps_.size() || header.kind != target.kind) return false;
     if (!same_shape(steps_.back().out, *target.out)) return false;
     const loop_operand* const view = target.out;
+    if (view->memory.count < 2) return true;
     merged_axes axes;
     merge_axes(axes, &view, 1);
     return axes.rank == 1 && axes.strides[0][0] != 0;
