@@ -153,20 +153,12 @@ inline result<> require_one_shape(const evaluation& call, const expression_targe
 inline result<> run_by_copy(const evaluation& call, const expression_target* targets,
                             std::size_t count, evaluation_step step);
 
-/// Evaluates expressions in which others are reduced (detail/reduction_steps.hpp).
-inline result<> run_with_reductions(const evaluation& call, const expression_target* targets,
-                                    std::size_t count, evaluation_step step);
-
-/// Evaluates expressions, each into its target, in one kernel, and a kernel before for each
-/// reduction in them. All targets have the same shape. If elements that are written are read at
-/// other indices, by way of temporary memory.
-inline result<> run_expressions(const evaluation& call, const expression_target* targets,
-                                std::size_t count, evaluation_step step) {
+/// Evaluates expressions without reductions, each into its target, in one kernel. All targets have
+/// the same shape. If elements that are written are read at other indices, by way of temporary
+/// memory.
+inline result<> run_in_one_kernel(const evaluation& call, const expression_target* targets,
+                                  std::size_t count, evaluation_step step) {
   GPU_TRY(require(call.stream, call.function, call.where));
-  for (std::size_t t = 0; t < count; ++t) {
-    if (has_reduction(targets[t].expression))
-      return run_with_reductions(call, targets, count, step);
-  }
   expression_layout layout;
   for (std::size_t t = 0; t < count; ++t)
     GPU_TRY(add_expression(call, targets[t].expression, layout));
@@ -208,27 +200,22 @@ inline result<> run_by_copy(const evaluation& call, const expression_target* tar
       copies.push_back(copy);
       first.push_back({targets[t].expression, &copies.back(), kind});
     }
-    GPU_TRY(run_expressions(call, first.data(), count, step));
+    GPU_TRY(run_in_one_kernel(call, first.data(), count, step));
     for (std::size_t t = 0; t < count; ++t) {
       expression_word words[view_words + 2 * most_axes];
       put_view(words, first[t].kind, copies[t]);
       const expression_ref copy{words, view_words + 2 * static_cast<std::size_t>(copies[t].rank),
                                 first[t].kind, copies[t].rank};
       const expression_target second{copy, targets[t].out, targets[t].kind};
-      GPU_TRY(run_expressions(call, &second, 1, step));
+      GPU_TRY(run_in_one_kernel(call, &second, 1, step));
     }
     return {};
   });
 }
 
-/// Returns the texts of the kernels of an expression in which others are reduced
-/// (detail/reduction_steps.hpp).
-inline result<text> write_source_with_reductions(const evaluation& call,
-                                                 const expression_ref& expression);
-
-/// Returns the text of the kernel of an expression, for operands that are contiguous and aligned.
-inline result<text> write_source(const evaluation& call, const expression_ref& expression) {
-  if (has_reduction(expression)) return write_source_with_reductions(call, expression);
+/// Returns the text of the kernel of an expression without reductions, for operands that are
+/// contiguous and aligned.
+inline result<text> write_kernel_source(const evaluation& call, const expression_ref& expression) {
   expression_layout layout;
   GPU_TRY(add_expression(call, expression, layout));
   return catch_bad_alloc(call.function, call.where, [&]() -> result<text> {

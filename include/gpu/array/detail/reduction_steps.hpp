@@ -193,8 +193,20 @@ inline result<> run_with_reductions(const evaluation& call, const expression_tar
     GPU_TRY(steps.run(call, is_last ? targets[0].out : nullptr, is_written, step));
     if (is_written) return {};
     for (sequence<expression_word>& each : words) steps.fill(each);
-    return run_expressions(call, rest.data(), count, step);
+    return run_in_one_kernel(call, rest.data(), count, step);
   });
+}
+
+/// Evaluates expressions, each into its target, in one kernel, and in others before for each
+/// reduction in them. All targets have the same shape.
+inline result<> run_expressions(const evaluation& call, const expression_target* targets,
+                                std::size_t count, evaluation_step step) {
+  GPU_TRY(require(call.stream, call.function, call.where));
+  for (std::size_t t = 0; t < count; ++t) {
+    if (has_reduction(targets[t].expression))
+      return run_with_reductions(call, targets, count, step);
+  }
+  return run_in_one_kernel(call, targets, count, step);
 }
 
 /// Takes an expression apart, in which others may be reduced, to find its shape.
@@ -227,10 +239,17 @@ inline result<text> write_source_with_reductions(const evaluation& call,
     }
     if (header_at(rest.data()).words == rest.size()) return required(out.finish());
     const expression_ref left{rest.data(), rest.size(), expression.kind, expression.rank};
-    const text source = GPU_TRY(write_source(call, left));
+    const text source = GPU_TRY(write_kernel_source(call, left));
     out << '\n' << source;
     return required(out.finish());
   });
+}
+
+/// Returns the text of the kernel of an expression, or of its kernels, for operands that are
+/// contiguous and aligned.
+inline result<text> write_source(const evaluation& call, const expression_ref& expression) {
+  if (has_reduction(expression)) return write_source_with_reductions(call, expression);
+  return write_kernel_source(call, expression);
 }
 
 }  // namespace gpu::inline v0::detail
