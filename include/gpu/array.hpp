@@ -8,6 +8,7 @@
 
 #include <gpu/array/array.hpp>
 #include <gpu/array/assign_all.hpp>
+#include <gpu/array/axes.hpp>
 #include <gpu/array/color_map.hpp>
 #include <gpu/array/compare.hpp>
 #include <gpu/array/concatenate.hpp>
@@ -22,6 +23,7 @@
 #include <gpu/array/leaf.hpp>
 #include <gpu/array/matmul.hpp>
 #include <gpu/array/meshgrid.hpp>
+#include <gpu/array/nan_reductions.hpp>
 #include <gpu/array/nonzero.hpp>
 #include <gpu/array/npy.hpp>
 #include <gpu/array/npz.hpp>
@@ -31,6 +33,7 @@
 #include <gpu/array/picture.hpp>
 #include <gpu/array/put.hpp>
 #include <gpu/array/quantile.hpp>
+#include <gpu/array/reductions.hpp>
 #include <gpu/array/repeat.hpp>
 #include <gpu/array/roll.hpp>
 #include <gpu/array/sorted.hpp>

@@ -74,6 +74,30 @@ constexpr bool are_found(gpu::stream_ref stream, gpu::array<std::complex<double>
     subset_max(stream, x, i);
   });
   static_assert(requires {
+    sum(z);
+    sum(z, axis<0>);
+    sum<complex<double>>(z, axis<0>, keep_dims);
+    product(z, axis<0, 1>);
+    min(x);
+    min(x, axis<0>, keep_dims);
+    max(x, axis<0>);
+    argmin(x, axis<0>);
+    argmax(x, axes{0}, keep_dims);
+    mean(z, axis<-1>);
+    variance(z, axis<0>, variance_options{1});
+    standard_deviation(z);
+    norm(z);
+    norm(z, axis<0>);
+    any_of(z, axis<0>, keep_dims);
+    all_of(z, axis<0>);
+    count(z, axis<0>, keep_dims);
+    dot(z, z);
+    dot(x, x, axis<0>);
+    vdot(z, z, axis<0>);
+    nan_sum(z, axis<0>);
+    nan_argmax(x);
+  });
+  static_assert(requires {
     inclusive_scan(stream, z, z);
     inclusive_scan(stream, z, z, "a + b");
     exclusive_scan(stream, z, z);

@@ -78,6 +78,15 @@ const operation operations[] = {
     {"top_k", [](const workplace& at) { return done(gpu::top_k(at.stream, at.a, 2)); }},
     {"top_k of one line",
      [](const workplace& at) { return done(gpu::top_k(at.stream, at.a(0), 2)); }},
+    {"a reduction in an expression",
+     [](const workplace& at) {
+       return done(gpu::evaluate(at.stream, at.a - gpu::sum(at.a, gpu::axis<0>)));
+     }},
+    {"a reduction of many elements",
+     [](const workplace& at) -> gpu::result<> {
+       const auto many = GPU_TRY(gpu::zeros<int>(at.stream, gpu::shape{20000}));
+       return done(gpu::item(at.stream, gpu::variance(many, gpu::keep_dims)));
+     }},
     {"median", [](const workplace& at) { return done(gpu::median(at.stream, at.a)); }},
     {"quantile",
      [](const workplace& at) { return done(gpu::quantile(at.stream, at.a, {0.25, 0.75}, 0)); }},

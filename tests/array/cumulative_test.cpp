@@ -55,6 +55,22 @@ TEST_CASE("lines of any number and length are summed", "[array][cumulative][thor
   }
 }
 
+TEST_CASE("running sums of an expression are those of its elements", "[array][cumulative]") {
+  const operands f;
+  const auto& a = f.a;
+  std::vector<long long> expected(24);
+  for (int k = 0; k < 24; ++k)
+    expected[static_cast<std::size_t>(k)] = 2 * k + 1 + (k < 12 ? 0 : 2 * k - 23);
+  same(gpu::cumulative_sum(f.stream, 2 * a + 1, 0), gpu::shape{2, 3, 4},
+       {expected.begin(), expected.end()});
+  same(gpu::cumulative_max(f.stream, f.v - gpu::sum(f.v), -1), gpu::shape{5},
+       {-14, -13, -12, -11, -10});
+  CHECK(test::says(test::error_of(gpu::cumulative_sum(f.stream, a + 1, 3)), "gpu::cumulative_sum",
+                   "axis 3 is out of range for 3 axes"));
+  CHECK(test::says(test::error_of(gpu::cumulative_sum(f.stream, a + f.v, 0)),
+                   "gpu::cumulative_sum", "cannot broadcast (2, 3, 4) with (5,)"));
+}
+
 TEST_CASE("running sums along no axis are refused", "[array][cumulative]") {
   const operands f;
   CHECK(test::says(test::error_of(gpu::cumulative_sum(f.stream, f.a, 3)), "gpu::cumulative_sum",

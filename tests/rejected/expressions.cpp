@@ -48,7 +48,20 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::array<float>& x, gpu::a
 #elif GPU_REJECTED == 12
   // expect 12: convert integers with gpu::cast
   GPU_TRY(gpu::evaluate(stream, gpu::fma(n, n, n)));
+#elif GPU_REJECTED == 13
+  // expect 13: the array has no such axis
+  GPU_TRY(gpu::evaluate(stream, gpu::sum(x, gpu::axis<1>)));
+#elif GPU_REJECTED == 14
+  // expect 14: an axis is named twice
+  GPU_TRY(gpu::evaluate(stream, gpu::sum(z + gpu::expand_dims(z, 1), gpu::axis<0, -2>)));
+#elif GPU_REJECTED == 15
+  // expect 15: over more axes than the array has
+  GPU_TRY(gpu::evaluate(stream, gpu::sum(x, gpu::axes{0, 1})));
+#elif GPU_REJECTED == 16
+  // expect 16: numbers that can be compared
+  GPU_TRY(gpu::evaluate(stream, gpu::min(z, gpu::axis<0>)));
 #else
+  GPU_TRY(gpu::evaluate(stream, gpu::sum(x, gpu::axis<-1>) + gpu::sum(z, gpu::axes{0})));
   GPU_TRY(gpu::evaluate(stream, x == x));
   const auto made = GPU_TRY(make_array());
   GPU_TRY(gpu::assign(stream, x, made + 1));

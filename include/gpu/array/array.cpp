@@ -8,7 +8,7 @@
 
 #include <gpu/algorithm/detail/named_reduction.hpp>
 #include <gpu/algorithm/detail/sort_kernel.hpp>
-#include <gpu/array/detail/expression_launch.hpp>
+#include <gpu/array/detail/reduction_steps.hpp>
 
 namespace gpu::inline v0::detail {
 
@@ -22,7 +22,7 @@ cuda_error run_elementwise_compiled(const loop_call& call, const slice* range) {
 }
 
 cuda_error find_extents_compiled(const evaluation& call, const expression_ref& e,
-                                 std::size_t* extents) noexcept {
+                                 std::size_t* extents) {
   return error_or_none(find_extents_here(call, e, extents));
 }
 

@@ -2,11 +2,12 @@
 /// \file
 /// `cumulative_sum`, `cumulative_product`, `cumulative_min` and `cumulative_max` along an axis.
 ///
-/// All of them make an array of the shape of `a`: each element is combined with those before it
-/// along the axis. As NumPy's `cumulative_sum`, `cumulative_prod`, `minimum.accumulate` and
-/// `maximum.accumulate`; sums and products of integers and `bool` have 64 bits, those of 16-bit
-/// numbers are float. NaN stays from where it is first. The grouping depends on the shape and the
-/// types alone, so results have the same bits in every run and on every device.
+/// All of them make an array of the shape of `a`, an array, a view or an expression, which is
+/// evaluated first: each element is combined with those before it along the axis. As NumPy's
+/// `cumulative_sum`, `cumulative_prod`, `minimum.accumulate` and `maximum.accumulate`; sums and
+/// products of integers and `bool` have 64 bits, those of 16-bit numbers are float. NaN stays from
+/// where it is first. The grouping depends on the shape and the types alone, so results have the
+/// same bits in every run and on every device.
 /// **Ordering**: after the work queued on the stream; does not wait. **Errors**:
 /// `errc::invalid_argument` for an axis out of range; the reason of a faulty view;
 /// `errc::wrong_context`; `errc::empty_handle`; CUDA_ERROR_OUT_OF_MEMORY. **Cost**: that of `scan`;
@@ -100,36 +101,43 @@ result<> combine_along(const char* function, const stream_ref& stream, string_re
 
 template <class R, class A>
 auto cumulative(const char* function, const stream_ref& stream, string_ref combine, A&& a, int axis,
-                source_location where) -> result<array<R, viewed_rank<A>>> {
-  constexpr int rank = viewed_rank<A>;
-  using element = value_of_view<A>;
-  const array_view<const element, rank> view = array_view_of(static_cast<A&&>(a));
-  GPU_TRY(require_operand(function, stream, "the operand", view, a, where));
-  axis = GPU_TRY(require_axis(function, axis, rank, where));
-  auto made = GPU_TRY((gpu::empty<R>(stream, view.shape(), where)));
-  if constexpr (rank > 0)
-    GPU_TRY((combine_along<element, R>(function, stream, combine, view, made.view(), axis, where)));
-  return made;
+                source_location where) -> result<array<R, evaluated_rank<A>()>> {
+  constexpr int rank = evaluated_rank<A>();
+  using element = evaluated_element_t<A>;
+  if constexpr (is_expression<remove_cvref_t<A>>) {
+    GPU_TRY(require_axis(function, axis, rank, where));
+    const auto computed = GPU_TRY(evaluate_for({function, stream, where}, a));
+    return cumulative<R>(function, stream, combine, computed, axis, where);
+  } else {
+    const array_view<const element, rank> view = array_view_of(static_cast<A&&>(a));
+    GPU_TRY(require_operand(function, stream, "the operand", view, a, where));
+    axis = GPU_TRY(require_axis(function, axis, rank, where));
+    auto made = GPU_TRY((gpu::empty<R>(stream, view.shape(), where)));
+    if constexpr (rank > 0)
+      GPU_TRY(
+          (combine_along<element, R>(function, stream, combine, view, made.view(), axis, where)));
+    return made;
+  }
 }
 
 template <class R, class A> constexpr void check_accumulated() noexcept {
-  static_assert(number<value_of_view<A>>,
+  static_assert(number<evaluated_element_t<A>>,
                 "the elements are numbers: bool, integers, float, double, __half, __nv_bfloat16, "
                 "or std::complex of float or double");
-  static_assert(!complex_number<value_of_view<A>> || complex_number<R>,
+  static_assert(!complex_number<evaluated_element_t<A>> || complex_number<R>,
                 "complex numbers give a complex result: the imaginary parts would be lost");
 }
 
-template <class R, class A> using cumulative_t = chosen_t<R, sum_t<value_of_view<A>>>;
+template <class R, class A> using cumulative_t = chosen_t<R, sum_t<evaluated_element_t<A>>>;
 
 }  // namespace detail
 
 /// Makes an array of running sums along an axis. `cumulative_sum<double>(stream, a, 0)` names the
 /// type in which they are added.
-template <class R = void, detail::viewable A>
+template <class R = void, detail::evaluated A>
 auto cumulative_sum(const stream_ref& stream, A&& a, int axis,
                     source_location where = source_location::current())
-    -> result<array<detail::cumulative_t<R, A>, detail::viewed_rank<A>>> {
+    -> result<array<detail::cumulative_t<R, A>, detail::evaluated_rank<A>()>> {
   using to = detail::cumulative_t<R, A>;
   detail::check_accumulated<to, A>();
   return detail::cumulative<to>("gpu::cumulative_sum", stream, "a + b", static_cast<A&&>(a), axis,
@@ -137,10 +145,10 @@ auto cumulative_sum(const stream_ref& stream, A&& a, int axis,
 }
 
 /// Makes an array of running products along an axis. Otherwise as `cumulative_sum`.
-template <class R = void, detail::viewable A>
+template <class R = void, detail::evaluated A>
 auto cumulative_product(const stream_ref& stream, A&& a, int axis,
                         source_location where = source_location::current())
-    -> result<array<detail::cumulative_t<R, A>, detail::viewed_rank<A>>> {
+    -> result<array<detail::cumulative_t<R, A>, detail::evaluated_rank<A>()>> {
   using to = detail::cumulative_t<R, A>;
   detail::check_accumulated<to, A>();
   return detail::cumulative<to>("gpu::cumulative_product", stream, "a * b", static_cast<A&&>(a),
@@ -148,11 +156,11 @@ auto cumulative_product(const stream_ref& stream, A&& a, int axis,
 }
 
 /// Makes an array of the smallest element so far along an axis, of the type of the elements.
-template <detail::viewable A>
+template <detail::evaluated A>
 auto cumulative_min(const stream_ref& stream, A&& a, int axis,
                     source_location where = source_location::current())
-    -> result<array<detail::value_of_view<A>, detail::viewed_rank<A>>> {
-  using element = detail::value_of_view<A>;
+    -> result<array<detail::evaluated_element_t<A>, detail::evaluated_rank<A>()>> {
+  using element = detail::evaluated_element_t<A>;
   static_assert(detail::ordered_number<element>,
                 "gpu::cumulative_min: the elements are numbers that can be compared");
   return detail::cumulative<element>("gpu::cumulative_min", stream, "a <= b || a != a ? a : b",
@@ -160,11 +168,11 @@ auto cumulative_min(const stream_ref& stream, A&& a, int axis,
 }
 
 /// Makes an array of the largest element so far along an axis, of the type of the elements.
-template <detail::viewable A>
+template <detail::evaluated A>
 auto cumulative_max(const stream_ref& stream, A&& a, int axis,
                     source_location where = source_location::current())
-    -> result<array<detail::value_of_view<A>, detail::viewed_rank<A>>> {
-  using element = detail::value_of_view<A>;
+    -> result<array<detail::evaluated_element_t<A>, detail::evaluated_rank<A>()>> {
+  using element = detail::evaluated_element_t<A>;
   static_assert(detail::ordered_number<element>,
                 "gpu::cumulative_max: the elements are numbers that can be compared");
   return detail::cumulative<element>("gpu::cumulative_max", stream, "a >= b || a != a ? a : b",

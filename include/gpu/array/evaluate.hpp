@@ -3,7 +3,7 @@
 /// Functions that run expressions: `evaluate` makes an array, `assign` writes to existing elements,
 /// `item` brings one element home, and `prepare` compiles ahead.
 
-#include <gpu/array/detail/expression_launch.hpp>
+#include <gpu/array/detail/reduction_steps.hpp>
 #include <gpu/array/expression.hpp>
 #include <gpu/array/view_shape.hpp>
 
@@ -119,6 +119,31 @@ result<> assign_numbers(const evaluation& call, Out&& out, A&& a, evaluation_ste
   return run_expressions(call, &target, 1, step);
 }
 
+/// Makes an array of what an expression computes, for a function that has it as an operand.
+template <evaluated A>
+auto evaluate_for(const evaluation& call, A&& a)
+    -> result<array<evaluated_element_t<A>, evaluated_rank<A>()>> {
+  using element = evaluated_element_t<A>;
+  constexpr int rank = evaluated_rank<A>();
+  gpu::shape<rank> extents;
+  if constexpr (is_expression<remove_cvref_t<A>>) {
+    GPU_TRY(find_extents(call, expression_access::ref(a), &extents[0]));
+  } else {
+    const auto source = array_view_of(static_cast<A&&>(a));
+    GPU_TRY(require_sound(call, "the operand", make_operand(source)));
+    extents = source.shape();
+  }
+  auto made = GPU_TRY((array<element, rank>::adopt(
+      GPU_TRY(device_buffer<element>::create(call.stream, extents.size(), call.where)), extents,
+      call.where)));
+  if constexpr (is_number_type<element>) {
+    GPU_TRY(assign_numbers(call, made, static_cast<A&&>(a), evaluation_step::run));
+  } else {
+    GPU_TRY(assign_elements(call, made, static_cast<A&&>(a)));
+  }
+  return made;
+}
+
 inline result<> require_one(const evaluation& call, std::size_t count) noexcept {
   if (count == 1) return {};
   text_builder out;
@@ -157,9 +182,10 @@ result<T> fetch(const stream_ref& stream, CUdeviceptr from, source_location wher
 /// `errc::size_mismatch` with both shapes; the reason of a faulty view; `errc::invalid_argument`
 /// for a number that does not fit the type of what it meets, for more than 31 operands, and if
 /// several elements of `out` are at one address; `errc::wrong_context`; `errc::empty_handle`.
-/// **Cost**: one launch; the kernel is compiled by the first call with such operations and types,
-/// and for other layouts when they come, at most 9 times. **Capture**: allowed, if the kernel is
-/// there: call `prepare` before; not with a temporary array.
+/// **Cost**: one launch, and those of the reductions in the expression before; a kernel is compiled
+/// by the first call with such operations and types, and for other layouts when they come, at most
+/// 9 times. **Capture**: allowed, if the kernels are there: call `prepare` before; not with a
+/// temporary array. The memory of the results of reductions then belongs to the graph.
 template <detail::viewable Out, detail::evaluated A>
 result<> assign(const stream_ref& stream, Out&& out, A&& a,
                 source_location where = source_location::current()) {
@@ -212,25 +238,7 @@ result<> prepare(const stream_ref& stream, Out&& out, A&& a,
 template <detail::evaluated A>
 auto evaluate(const stream_ref& stream, A&& a, source_location where = source_location::current())
     -> result<array<detail::evaluated_element_t<A>, detail::evaluated_rank<A>()>> {
-  using element = detail::evaluated_element_t<A>;
-  constexpr int rank = detail::evaluated_rank<A>();
-  const detail::evaluation call{"gpu::evaluate", stream, where};
-  gpu::shape<rank> extents;
-  if constexpr (detail::is_expression<detail::remove_cvref_t<A>>) {
-    GPU_TRY(detail::find_extents(call, detail::expression_access::ref(a), &extents[0]));
-  } else {
-    const auto source = detail::array_view_of(static_cast<A&&>(a));
-    GPU_TRY(detail::require_sound(call, "the operand", detail::make_operand(source)));
-    extents = source.shape();
-  }
-  auto made = GPU_TRY((array<element, rank>::adopt(
-      GPU_TRY(device_buffer<element>::create(stream, extents.size(), where)), extents, where)));
-  if constexpr (detail::is_number_type<element>) {
-    GPU_TRY(detail::assign_numbers(call, made, static_cast<A&&>(a), detail::evaluation_step::run));
-  } else {
-    GPU_TRY(detail::assign_elements(call, made, static_cast<A&&>(a)));
-  }
-  return made;
+  return detail::evaluate_for({"gpu::evaluate", stream, where}, static_cast<A&&>(a));
 }
 
 /// Returns the one element of an expression, an array or a view on the host.

@@ -49,13 +49,19 @@ inline bool allows_width(const loop_operand& operand, const std::ptrdiff_t* stri
   return true;
 }
 
-/// Returns how many elements make 16 bytes of the widest parameter with elements.
-inline unsigned full_width(const loop_state& state) noexcept {
-  unsigned largest = 1;
+/// Returns the bytes of the widest parameter with elements; 0 if there is none.
+inline unsigned widest_element(const loop_state& state) noexcept {
+  unsigned largest = 0;
   for (const snippet_parameter& each : state.code.parameters) {
     if (each.kind == parameter_kind::elements && each.type.bytes > largest)
       largest = each.type.bytes;
   }
+  return largest;
+}
+
+/// Returns how many elements make 16 bytes of the widest parameter with elements; 4 without any.
+inline unsigned full_width(const loop_state& state) noexcept {
+  const unsigned widest = widest_element(state), largest = widest == 0 ? 4 : widest;
   unsigned width = 16;
   while (width > 1 && width * largest > 16) width /= 2;
   return width;

@@ -63,13 +63,9 @@ struct delete_named_kernels {
   void operator()(named_kernels* kernels) const noexcept { delete kernels; }
 };
 
-inline result<> describe_named(named_kernels& made, const named_reduction& from,
-                               source_location where) {
+/// Describes what is combined, and how.
+inline void describe_combination(named_kernels& made, const named_reduction& from) {
   made.code.function = from.function;
-  for (const named_parameter& each : from.parameters) {
-    if (each.type.bytes == 0) break;
-    made.code.parameters.push_back({each.kind, false, each.type, text()});
-  }
   made.value = from.number;
   if (from.structure != nullptr) {
     text_builder out;
@@ -89,6 +85,15 @@ inline result<> describe_named(named_kernels& made, const named_reduction& from,
   made.most = from.most;
   made.to_device = "Pass device memory for the result, as the last argument.";
   made.write = &write_reduction;
+}
+
+inline result<> describe_named(named_kernels& made, const named_reduction& from,
+                               source_location where) {
+  for (const named_parameter& each : from.parameters) {
+    if (each.type.bytes == 0) break;
+    made.code.parameters.push_back({each.kind, false, each.type, text()});
+  }
+  describe_combination(made, from);
   GPU_TRY(describe_snippet(made.code, from.names, from.map,
                            {.name = from.kernel, .preamble = from.preamble}, where));
   made.uses = find_uses(made.code);

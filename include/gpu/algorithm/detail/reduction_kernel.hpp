@@ -84,36 +84,47 @@ inline column_blocks divide_among_blocks(const reduction_state& state, const loo
   return {1, loop_threads, (segments * shares.lanes - 1) / loop_threads + 1};
 }
 
-/// Reduces `count` elements, in `segments` segments of equal length, to an element of each target.
-inline result<> run_reduction(const loop_call& call, reduction_target* targets,
-                              std::size_t segments, std::size_t count) {
-  auto& state = static_cast<reduction_state&>(call.state);
-  const snippet& code = call.code();
-  if (count == 0 && state.wanted != nullptr) {
-    text_builder out;
-    out << state.wanted << " is asked for, but " << call.name(0)
-        << " has 0 elements. Pass at least 1.";
-    return fail(refusal(errc::invalid_argument, code.function, out.finish(), call.where, 0, 1));
-  }
+/// How a reduction runs for the layouts of its arguments.
+struct reduction_plan {
+  std::size_t segments, length, count;  ///< elements of each segment, and of all
+  loop_form form;
   merged_axes axes;
-  const std::size_t length = count / segments;
-  loop_form form = form_of_reduction(choose_form(call, count, axes), segments, length);
-  const reduction_shares shares = share_segment(form, length);
-  choose_columns(call, form, axes, segments, state.value.bytes);
-  const untyped_kernel* const kernels =
-      GPU_TRY(find_kernel(state, call.stream.device(), form, call.where));
-  const column_blocks held = divide_among_blocks(state, form, shares, segments);
+  reduction_shares shares;
+};
+
+/// Plans the reduction of `count` elements, in `segments` segments of equal length.
+inline void plan_reduction(const loop_call& call, std::size_t segments, std::size_t count,
+                           reduction_plan& plan) noexcept {
+  plan.segments = segments;
+  plan.count = count;
+  plan.length = count / segments;
+  plan.form = form_of_reduction(choose_form(call, count, plan.axes), segments, plan.length);
+  if (widest_element(call.state) == 0) plan.form.groups = 1;  // nothing is loaded
+  plan.shares = share_segment(plan.form, plan.length);
+  choose_columns(call, plan.form, plan.axes, segments,
+                 static_cast<const reduction_state&>(call.state).value.bytes);
+}
+
+/// Launches the two kernels of a plan, or one of them. Each segment becomes an element of each
+/// target.
+inline result<> launch_reduction(const loop_call& call, reduction_plan& plan,
+                                 const untyped_kernel* kernels, reduction_target* targets) {
+  const auto& state = static_cast<const reduction_state&>(call.state);
+  const char* const function = call.code().function;
+  const reduction_shares& shares = plan.shares;
+  const column_blocks held = divide_among_blocks(state, plan.form, shares, plan.segments);
   const std::size_t blocks = held.blocks * shares.blocks;
-  GPU_TRY(require_grid(code.function, blocks, count, call.where));
-  const std::size_t bytes = shares.blocks > 1 ? segments * shares.blocks * state.value.bytes : 0;
+  GPU_TRY(require_grid(function, blocks, plan.count, call.where));
+  const std::size_t bytes =
+      shares.blocks > 1 ? plan.segments * shares.blocks * state.value.bytes : 0;
   const device_buffer<unsigned char> memory =
       GPU_TRY(allocate_workspace(call.stream, bytes, call.where));
   CUdeviceptr partials = memory.span().native();
-  auto all = static_cast<long long>(segments), each = static_cast<long long>(length);
-  auto share = static_cast<long long>(shares.share), n = static_cast<long long>(count);
+  auto all = static_cast<long long>(plan.segments), each = static_cast<long long>(plan.length);
+  auto share = static_cast<long long>(shares.share), n = static_cast<long long>(plan.count);
   auto of_segment = static_cast<int>(shares.blocks), lanes = static_cast<int>(shares.lanes);
   auto columns = static_cast<int>(held.columns);
-  loop_arguments arguments(call, axes, form);
+  loop_arguments arguments(call, plan.axes, plan.form);
   arguments.add(const_cast<void*>(state.neutral));
   arguments.add(&partials);
   for (std::size_t r = 0; r < state.results.size(); ++r) {
@@ -130,10 +141,31 @@ inline result<> run_reduction(const loop_call& call, reduction_target* targets,
   GPU_TRY(launch_generated(call.stream, {static_cast<std::uint32_t>(blocks), held.threads},
                            kernels[0], arguments.pointers(), call.where));
   if (shares.blocks == 1) return {};
-  GPU_TRY(require_grid(code.function, segments, count, call.where));
+  GPU_TRY(require_grid(function, plan.segments, plan.count, call.where));
   return launch_generated(
-      call.stream, {static_cast<std::uint32_t>(segments), threads_for_partials(shares.blocks)},
+      call.stream, {static_cast<std::uint32_t>(plan.segments), threads_for_partials(shares.blocks)},
       kernels[1], arguments.pointers(), call.where);
+}
+
+/// Fails because there is no result for no elements. `name` is what has none.
+inline unexpected<cuda_error> refuse_nothing(const char* function, const char* wanted,
+                                             const char* name, source_location where) noexcept {
+  text_builder out;
+  out << wanted << " is asked for, but " << name << " has 0 elements. Pass at least 1.";
+  return fail(refusal(errc::invalid_argument, function, out.finish(), where, 0, 1));
+}
+
+/// Reduces `count` elements, in `segments` segments of equal length, to an element of each target.
+inline result<> run_reduction(const loop_call& call, reduction_target* targets,
+                              std::size_t segments, std::size_t count) {
+  const char* const wanted = static_cast<const reduction_state&>(call.state).wanted;
+  if (count == 0 && wanted != nullptr)
+    return refuse_nothing(call.code().function, wanted, call.name(0), call.where);
+  reduction_plan plan;
+  plan_reduction(call, segments, count, plan);
+  const untyped_kernel* const kernels =
+      GPU_TRY(find_kernel(call.state, call.stream.device(), plan.form, call.where));
+  return launch_reduction(call, plan, kernels, targets);
 }
 
 /// Checks the arguments of a reduction and sets `count` to the number of elements.

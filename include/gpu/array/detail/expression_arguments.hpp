@@ -45,6 +45,28 @@ inline bool repeat_leaf(const expression_slot& slot, const loop_operand& out,
   return repeats;
 }
 
+/// Changes the order of a view's axes: axis k becomes what was axis `order[k]`.
+inline void order_axes(loop_operand& view, const int* order) noexcept {
+  const loop_operand before = view;
+  std::ptrdiff_t dense = 1;
+  view.contiguous = true;
+  for (int axis = view.rank; axis-- > 0;) {
+    view.extents[axis] = before.extents[order[axis]];
+    view.strides[axis] = before.strides[order[axis]];
+    if (view.extents[axis] != 1 && view.strides[axis] != dense) view.contiguous = false;
+    dense *= static_cast<std::ptrdiff_t>(view.extents[axis]);
+  }
+}
+/// The same for a leaf.
+inline void order_axes(repeated_leaf& leaf, int rank, const int* order) noexcept {
+  const repeated_leaf before = leaf;
+  const int missing = most_axes - rank;
+  for (int axis = 0; axis < rank; ++axis) {
+    leaf.extent[missing + axis] = before.extent[missing + order[axis]];
+    leaf.stride[missing + axis] = before.stride[missing + order[axis]];
+  }
+}
+
 /// The arguments of the kernel of an expression: the results, then a view, a number or a state for
 /// each slot. Nothing is filled that is not used: an evaluation would pay for 8 KB.
 class expression_arguments {
@@ -58,11 +80,25 @@ class expression_arguments {
   bool add(const expression_target* targets, std::size_t count,
            expression_layout& layout) noexcept {
     for (std::size_t t = 0; t < count; ++t) arguments_[used_++] = {targets[t].out, nullptr};
+    return add_slots(layout, *targets[0].out);
+  }
+
+  /// Adds the arguments of the slots, repeated to the shape of `out`. If `order` is not null, axis
+  /// k of the loop is axis `order[k]` of that shape. Returns false if there are too many.
+  bool add_slots(expression_layout& layout, const loop_operand& out,
+                 const int* order = nullptr) noexcept {
     for (std::size_t s = 0; s < layout.slot_count; ++s) {
       if (used_ + 2 > most_slots + 1) return false;
-      if (!add(layout.slots[s], *targets[0].out)) return false;
+      if (!add(layout.slots[s], out, order)) return false;
     }
     return used_ <= most_slots;
+  }
+
+  /// Adds a number, after the slots. Returns false if there are too many.
+  bool add_number(void* value) noexcept {
+    if (used_ == most_slots) return false;
+    arguments_[used_++] = {nullptr, value};
+    return true;
   }
 
   const loop_argument* arguments() const noexcept { return arguments_; }
@@ -73,18 +109,23 @@ class expression_arguments {
  private:
   static constexpr std::size_t most_repeated = 4;
 
-  bool add(expression_slot& slot, const loop_operand& out) noexcept {
+  bool add(expression_slot& slot, const loop_operand& out, const int* order) noexcept {
     const opcode what = slot.header().what;
     if (what == opcode::number) {
       arguments_[used_++] = {nullptr, const_cast<expression_word*>(slot.words + 1)};
     } else if (what == opcode::view) {
       loop_operand* const made = ::new (static_cast<void*>(&views_[view_count_++])) loop_operand;
       repeat_view(slot, out, *made);
+      if (order != nullptr) order_axes(*made, order);
       arguments_[used_++] = {made, nullptr};
     } else {
       arguments_[used_++] = {nullptr, const_cast<void*>(slot.state())};
       if (repeated_count_ == most_repeated) return false;
       slot.repeats = repeat_leaf(slot, out, repeated_[repeated_count_]);
+      if (order != nullptr) {
+        order_axes(repeated_[repeated_count_], out.rank, order);
+        slot.repeats = true;
+      }
       if (slot.repeats) arguments_[used_++] = {nullptr, &repeated_[repeated_count_++]};
     }
     return true;

@@ -16,13 +16,15 @@ struct expression_target {
   element_kind kind;  ///< of the elements of `out`
 };
 
-/// The kernels of one structure of expressions, for all layouts of their operands.
-struct expression_kernels {
-  loop_state loops;
+/// The kernels of one structure of expressions, for all layouts of their operands. `State` is a
+/// `loop_state`.
+template <class State> struct structure_kernels {
+  State loops;
   std::uint32_t hash = 0;
   sequence<std::uint32_t> key;
-  expression_kernels* next = nullptr;
+  structure_kernels* next = nullptr;
 };
+using expression_kernels = structure_kernels<loop_state>;
 
 /// The extents of a result, and the strides of a leaf that repeats along some axes.
 struct repeated_leaf {
@@ -37,84 +39,108 @@ inline text target_name(std::size_t t, std::size_t count) {
   return required(out.finish());
 }
 
-/// Describes the kernel of an expression.
-inline result<> describe_expression(const evaluation& call, const expression_layout& layout,
-                                    const expression_target* targets, std::size_t count,
-                                    expression_kernels& made) {
-  expression_writer writer(layout);
-  snippet& code = made.loops.code;
-  // Of the functions that share a kernel, the one that its errors name.
-  code.function = count > 1 ? "gpu::assign_all" : "gpu::assign";
-  text_builder names;
-  const auto add = [&](parameter_kind kind, bool writable, const element_type& type,
-                       const text& name) {
-    code.parameters.push_back({kind, writable, type, text()});
-    if (names.size() != 0) names << ", ";
-    names << name;
-  };
-  const auto type_of = [](element_kind kind) {
-    const kind_facts facts = facts_of(kind);
-    const unsigned alignment = facts_of(real_kind(kind)).bytes;
-    return element_type{facts.device_name, {}, facts.bytes, alignment};
-  };
-  for (std::size_t t = 0; t < count; ++t) {
-    const text name = target_name(t, count);
-    add(parameter_kind::elements, true, type_of(targets[t].kind), name);
-    writer.write(targets[t].expression, name, targets[t].kind);
-  }
+/// Adds a parameter to those of a kernel. `names` are separated by commas.
+inline void add_parameter(snippet& code, text_builder& names, parameter_kind kind, bool writable,
+                          const element_type& type, const text& name) {
+  code.parameters.push_back({kind, writable, type, text()});
+  if (names.size() != 0) names << ", ";
+  names << name;
+}
+
+inline element_type type_of_kind(element_kind kind) noexcept {
+  const kind_facts facts = facts_of(kind);
+  const unsigned alignment = facts_of(real_kind(kind)).bytes;
+  return element_type{facts.device_name, {}, facts.bytes, alignment};
+}
+
+/// Adds a parameter for each operand.
+inline void add_slots(const expression_layout& layout, const expression_writer& writer,
+                      snippet& code, text_builder& names) {
   for (std::size_t s = 0; s < layout.slot_count; ++s) {
     const expression_slot& slot = layout.slots[s];
     const word_header header = slot.header();
     const text& name = writer.slot_names[s];
     if (header.what != opcode::leaf) {
       const bool is_number = header.what == opcode::number;
-      add(is_number ? parameter_kind::number : parameter_kind::elements, false,
-          type_of(header.kind), name);
+      add_parameter(code, names, is_number ? parameter_kind::number : parameter_kind::elements,
+                    false, type_of_kind(header.kind), name);
       continue;
     }
-    add(parameter_kind::number, false,
-        {slot.description().state_type,
-         {},
-         static_cast<std::uint32_t>(slot.state_bytes()),
-         static_cast<std::uint32_t>(slot.state_alignment())},
-        name);
+    add_parameter(code, names, parameter_kind::number, false,
+                  {slot.description().state_type,
+                   {},
+                   static_cast<std::uint32_t>(slot.state_bytes()),
+                   static_cast<std::uint32_t>(slot.state_alignment())},
+                  name);
     if (!slot.repeats) continue;
     text_builder repeated;
     repeated << 'r' << name;
-    add(parameter_kind::number, false, {"gpu_repeated", {}, sizeof(repeated_leaf), 8},
-        required(repeated.finish()));
+    add_parameter(code, names, parameter_kind::number, false,
+                  {"gpu_repeated", {}, sizeof(repeated_leaf), 8}, required(repeated.finish()));
   }
+}
+
+/// Gives a kernel the texts that have been written, and its parameters their names.
+inline result<> finish_snippet(const evaluation& call, expression_writer& writer,
+                               text_builder& names, snippet& code) {
   writer.finish();
   snippet_options options;
   options.fast = writer.is_fast;
   static_cast<text&>(options.name) = writer.name;
-  static_cast<text&>(options.preamble) = writer.preamble;
+  text_builder preamble;
+  preamble << (writer.uses_numbers ? "#include <gpu/numbers.hpp>\n" : "") << writer.preamble;
+  static_cast<text&>(options.preamble) = required(preamble.finish());
   static_cast<text&>(options.before) = writer.setup;
-  return describe_elementwise_here(made.loops, required(names.finish()), writer.body, options,
-                                   call.where);
+  return describe_snippet(code, required(names.finish()), writer.body, options, call.where);
 }
 
-/// All kernels of expressions in this library. They are kept until the process ends.
-class expression_store {
+/// Describes the kernel of an expression.
+inline result<> describe_expression(const evaluation& call, const expression_layout& layout,
+                                    const expression_target* targets, std::size_t count,
+                                    loop_state& made) {
+  expression_writer writer(layout);
+  snippet& code = made.code;
+  // Of the functions that share a kernel, the one that its errors name.
+  code.function = count > 1 ? "gpu::assign_all" : "gpu::assign";
+  text_builder names;
+  for (std::size_t t = 0; t < count; ++t) {
+    const text name = target_name(t, count);
+    add_parameter(code, names, parameter_kind::elements, true, type_of_kind(targets[t].kind), name);
+    writer.write(targets[t].expression, name, targets[t].kind);
+  }
+  add_slots(layout, writer, code, names);
+  GPU_TRY(finish_snippet(call, writer, names, code));
+  made.uses = find_uses(code);
+  made.write = &write_elementwise;
+  return {};
+}
+
+/// All kernels of expressions in this library, or of their reductions. They are kept until the
+/// process ends.
+template <class State> class structure_store {
  public:
-  /// Returns the kernels of a structure, described on first use. Looking them up takes no lock; if
-  /// two threads describe one structure at the same time, both are kept and one is used.
-  result<expression_kernels*> find(const evaluation& call, const expression_layout& layout,
-                                   const expression_target* targets, std::size_t count) {
+  using kernels = structure_kernels<State>;
+
+  /// Returns the kernels of a structure, which `describe(state)` describes on first use. Looking
+  /// them up takes no lock; if two threads describe one structure at the same time, both are kept
+  /// and one is used.
+  template <class Describe>
+  result<kernels*> find(const evaluation& call, const expression_layout& layout,
+                        Describe describe) {
     const std::uint32_t hash = hash_of(layout);
-    expression_kernels*& bucket = buckets_[hash % bucket_count];
-    expression_kernels* const head = __atomic_load_n(&bucket, __ATOMIC_ACQUIRE);
-    for (expression_kernels* each = head; each != nullptr; each = each->next) {
+    kernels*& bucket = buckets_[hash % bucket_count];
+    kernels* const head = __atomic_load_n(&bucket, __ATOMIC_ACQUIRE);
+    for (kernels* each = head; each != nullptr; each = each->next) {
       if (each->hash == hash && each->key.size() == layout.key_size &&
           __builtin_memcmp(each->key.data(), layout.key, layout.key_size * sizeof *layout.key) == 0)
         return each;
     }
-    return catch_bad_alloc(call.function, call.where, [&]() -> result<expression_kernels*> {
-      unique_handle<expression_kernels*, delete_kernels> made(new expression_kernels);
+    return catch_bad_alloc(call.function, call.where, [&]() -> result<kernels*> {
+      unique_handle<kernels*, delete_kernels> made(new kernels);
       made.get()->hash = hash;
       made.get()->key = sequence<std::uint32_t>(layout.key, layout.key + layout.key_size);
       made.get()->next = head;
-      GPU_TRY(describe_expression(call, layout, targets, count, *made.get()));
+      GPU_TRY(describe(made.get()->loops));
       while (!__atomic_compare_exchange_n(&bucket, &made.get()->next, made.get(), true,
                                           __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
       }
@@ -123,15 +149,15 @@ class expression_store {
   }
 
   /// Returns the store, or null if the host is out of memory.
-  static expression_store* shared() noexcept {
-    static expression_store* store = nullptr;  // constant initialization: no lock in a fork
-    return made_once(store, [] { return new (std::nothrow) expression_store; });
+  static structure_store* shared() noexcept {
+    static structure_store* store = nullptr;  // constant initialization: no lock in a fork
+    return made_once(store, [] { return new (std::nothrow) structure_store; });
   }
 
  private:
   static constexpr std::size_t bucket_count = 256;
   struct delete_kernels {
-    void operator()(expression_kernels* each) const noexcept { delete each; }
+    void operator()(kernels* each) const noexcept { delete each; }
   };
 
   static std::uint32_t hash_of(const expression_layout& layout) noexcept {
@@ -141,18 +167,28 @@ class expression_store {
     return static_cast<std::uint32_t>(hash >> 32);
   }
 
-  expression_kernels* buckets_[bucket_count] = {};
+  kernels* buckets_[bucket_count] = {};
 };
+
+/// Returns the kernels of a structure of expressions.
+template <class State, class Describe>
+result<structure_kernels<State>*> find_structure(const evaluation& call,
+                                                 const expression_layout& layout,
+                                                 Describe describe) {
+  structure_store<State>* const store = structure_store<State>::shared();
+  if (store == nullptr)
+    return fail(out_of_host_memory_error(call.function, sizeof *store, call.where));
+  return store->find(call, layout, describe);
+}
 
 /// Returns the kernels of an expression.
 inline result<expression_kernels*> find_expression(const evaluation& call,
                                                    const expression_layout& layout,
                                                    const expression_target* targets,
                                                    std::size_t count) {
-  expression_store* const store = expression_store::shared();
-  if (store == nullptr)
-    return fail(out_of_host_memory_error(call.function, sizeof(expression_store), call.where));
-  return store->find(call, layout, targets, count);
+  return find_structure<loop_state>(call, layout, [&](loop_state& made) {
+    return describe_expression(call, layout, targets, count, made);
+  });
 }
 
 }  // namespace gpu::inline v0::detail

@@ -153,9 +153,11 @@ inline result<> require_one_shape(const evaluation& call, const expression_targe
 inline result<> run_by_copy(const evaluation& call, const expression_target* targets,
                             std::size_t count, evaluation_step step);
 
-/// Does what `run_expressions` does.
-inline result<> run_expressions_here(const evaluation& call, const expression_target* targets,
-                                     std::size_t count, evaluation_step step) {
+/// Evaluates expressions without reductions, each into its target, in one kernel. All targets have
+/// the same shape. If elements that are written are read at other indices, by way of temporary
+/// memory.
+inline result<> run_in_one_kernel(const evaluation& call, const expression_target* targets,
+                                  std::size_t count, evaluation_step step) {
   GPU_TRY(require(call.stream, call.function, call.where));
   expression_layout layout;
   for (std::size_t t = 0; t < count; ++t)
@@ -198,65 +200,28 @@ inline result<> run_by_copy(const evaluation& call, const expression_target* tar
       copies.push_back(copy);
       first.push_back({targets[t].expression, &copies.back(), kind});
     }
-    GPU_TRY(run_expressions_here(call, first.data(), count, step));
+    GPU_TRY(run_in_one_kernel(call, first.data(), count, step));
     for (std::size_t t = 0; t < count; ++t) {
       expression_word words[view_words + 2 * most_axes];
       put_view(words, first[t].kind, copies[t]);
       const expression_ref copy{words, view_words + 2 * static_cast<std::size_t>(copies[t].rank),
                                 first[t].kind, copies[t].rank};
       const expression_target second{copy, targets[t].out, targets[t].kind};
-      GPU_TRY(run_expressions_here(call, &second, 1, step));
+      GPU_TRY(run_in_one_kernel(call, &second, 1, step));
     }
     return {};
   });
 }
 
-/// Does what `find_extents` does.
-inline result<> find_extents_here(const evaluation& call, const expression_ref& e,
-                                  std::size_t* extents) noexcept {
-  GPU_TRY(require(call.stream, call.function, call.where));
-  expression_layout layout;
-  GPU_TRY(add_expression(call, e, layout));
-  for (int axis = 0; axis < layout.rank; ++axis) extents[axis] = layout.extents[axis];
-  return {};
-}
-
-#if defined(GPU_ARRAY_COMPILED)
-cuda_error find_extents_compiled(const evaluation& call, const expression_ref& e,
-                                 std::size_t* extents) noexcept;
-cuda_error run_expressions_compiled(const evaluation& call, const expression_target* targets,
-                                    std::size_t count, evaluation_step step);
-#endif
-
-/// Stores the shape of an expression in `extents`.
-inline result<> find_extents(const evaluation& call, const expression_ref& e,
-                             std::size_t* extents) noexcept {
-#if defined(GPU_ARRAY_COMPILED)
-  return result_of_error(find_extents_compiled(call, e, extents));
-#else
-  return find_extents_here(call, e, extents);
-#endif
-}
-
-/// Evaluates expressions, each into its target, in one kernel. All targets have the same shape. If
-/// elements that are written are read at other indices, by way of temporary memory.
-inline result<> run_expressions(const evaluation& call, const expression_target* targets,
-                                std::size_t count, evaluation_step step) {
-#if defined(GPU_ARRAY_COMPILED)
-  return result_of_error(run_expressions_compiled(call, targets, count, step));
-#else
-  return run_expressions_here(call, targets, count, step);
-#endif
-}
-
-/// Returns the text of the kernel of an expression, for operands that are contiguous and aligned.
-inline result<text> write_source(const evaluation& call, const expression_ref& expression) {
+/// Returns the text of the kernel of an expression without reductions, for operands that are
+/// contiguous and aligned.
+inline result<text> write_kernel_source(const evaluation& call, const expression_ref& expression) {
   expression_layout layout;
   GPU_TRY(add_expression(call, expression, layout));
   return catch_bad_alloc(call.function, call.where, [&]() -> result<text> {
     expression_kernels made;
     const expression_target target{expression, nullptr, expression.kind};
-    GPU_TRY(describe_expression(call, layout, &target, 1, made));
+    GPU_TRY(describe_expression(call, layout, &target, 1, made.loops));
     return source_of(made.loops, spread_groups(usual_form(made.loops)));
   });
 }

@@ -69,6 +69,16 @@ inline bool same_slot(const expression_word* a, const expression_word* b) noexce
   return true;
 }
 
+/// Returns whether an operand of the expression is reduced.
+inline bool has_reduction(const expression_ref& expression) noexcept {
+  for (std::size_t at = 0; at < expression.count;) {
+    const word_header header = header_at(expression.words + at);
+    if (header.what == opcode::reduce) return true;
+    at += header.words;
+  }
+  return false;
+}
+
 /// The call that evaluates an expression.
 struct evaluation {
   const char* function;

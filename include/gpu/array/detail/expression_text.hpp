@@ -62,16 +62,27 @@ class expression_writer {
   /// Writes the computation of an expression and its store into `out[i]`, which has elements of
   /// `kind`.
   void write(const expression_ref& expression, string_ref out, element_kind kind) {
-    sequence<body_value> stack;
-    for (std::size_t at = 0; at < expression.count;) {
-      const expression_word* const words = expression.words + at;
-      at += header_at(words).words;
-      write_part(words, stack);
-    }
-    need_conversion(stack.back().kind, kind);
+    const body_value value = write_value(expression);
+    need_conversion(value.kind, kind);
     stores_ << out << "[i] = ";
-    write_converted(stores_, stack.back(), kind);
+    write_converted(stores_, value, kind);
     stores_ << ";\n";
+  }
+
+  /// Writes the body as a value of type `gpu_value`: `map`, in which `x[i]` stands for the element
+  /// of the expression. The kernel's name begins with `kernel`.
+  void write_map(const expression_ref& expression, string_ref map, string_ref kernel) {
+    symbol_ << kernel << '_';
+    body_ << "[&]() -> gpu_value {\n";
+    const body_value element = write_value(expression);
+    stores_ << "return ";
+    constexpr string_ref place = "x[i]";
+    while (!map.empty()) {
+      const bool is_place = starts_with(map, place);
+      stores_ << (is_place ? string_ref(element.name) : map.substring(0, 1));
+      map = without_front(map, is_place ? place.size() : 1);
+    }
+    stores_ << ";\n}()";
   }
 
   /// Ends the texts, which can be read from then on.
@@ -95,6 +106,7 @@ class expression_writer {
   text name;  ///< of the kernel: what it has been called, or its operations and a digest
   sequence<text> slot_names;
   bool is_fast = false;
+  bool uses_numbers = false;  ///< values have types of `gpu/numbers.hpp`
 
  private:
   struct computed {
@@ -102,6 +114,17 @@ class expression_writer {
     element_kind kind;
     text variable;
   };
+
+  /// Writes the statements that compute an expression.
+  body_value write_value(const expression_ref& expression) {
+    sequence<body_value> stack;
+    for (std::size_t at = 0; at < expression.count;) {
+      const expression_word* const words = expression.words + at;
+      at += header_at(words).words;
+      write_part(words, stack);
+    }
+    return stack.back();
+  }
 
   void add_slot(std::size_t s, bool one_view) {
     const expression_slot& slot = layout_.slots[s];
@@ -199,6 +222,7 @@ class expression_writer {
     named << 'v' << computed_.size();
     computed_.push_back({move(code), kind, required(named.finish())});
     const computed& made = computed_.back();
+    uses_numbers = uses_numbers || starts_with(facts_of(kind).device_name, "gpu::");
     body_ << "const " << facts_of(kind).device_name << ' ' << made.variable << " = " << made.code
           << ";\n";
     constexpr std::size_t longest_name = 48;

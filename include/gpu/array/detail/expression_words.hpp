@@ -26,6 +26,8 @@ static_assert(sizeof(word_header) == sizeof(expression_word));
 
 inline constexpr unsigned char owner_flag = 1;   ///< of a view: of an owner that knows its context
 inline constexpr unsigned char misfit_flag = 2;  ///< of a number: not a value of its kind
+/// Of a view: the result of a reduction, whose number is in place of the address.
+inline constexpr unsigned char reduced_flag = 4;
 
 /// The words of a view: the header, the address, the context, its device, extents, strides.
 inline constexpr std::size_t view_words = 4;

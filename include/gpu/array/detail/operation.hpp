@@ -17,6 +17,7 @@ enum class opcode : unsigned char {
   formula,
   named,
   fast,
+  reduce,  ///< over axes; the last part of an operand whose elements are combined
   // Operators.
   add,
   subtract,
@@ -160,6 +161,7 @@ inline constexpr operation_facts operation_table[] = {
     {opcode::formula, operation_rule::structure, 0, "formula", ""},
     {opcode::named, operation_rule::structure, 1, "named", ""},
     {opcode::fast, operation_rule::structure, 1, "fast", ""},
+    {opcode::reduce, operation_rule::structure, 1, "reduce", ""},
     {opcode::add, operation_rule::arithmetic, 2, "add", "$1 + $2"},
     {opcode::subtract, operation_rule::no_booleans, 2, "subtract", "$1 - $2"},
     {opcode::multiply, operation_rule::arithmetic, 2, "multiply", "$1 * $2"},

@@ -154,7 +154,8 @@ inline constexpr char repeated_helper[] =
   long long extent[8], stride[8];
   __device__ long long at(long long index) const {
     long long found = 0;
-    for (int axis = 7; axis >= 0; --axis) {
+#pragma unroll 1  // 64-bit divisions are long
+    for (int axis = 7; axis >= 0 && index != 0; --axis) {
       found += index % extent[axis] * stride[axis];
       index /= extent[axis];
     }
