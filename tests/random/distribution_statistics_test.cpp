@@ -12,6 +12,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <random>
+#include <string>
 #include <vector>
 
 namespace distribution_statistics_test {
@@ -60,35 +62,41 @@ class tally {
     n_ += static_cast<double>(part.size());
   }
 
-  void check() const {
-    CAPTURE(n_);
+  /// Returns the names of the tests that the numbers do not pass.
+  std::vector<std::string> faults() const {
+    std::vector<std::string> found;
+    const auto need = [&](bool good, const char* name) {
+      if (!good) found.push_back(name);
+    };
+    const char* const names[] = {"mean", "square", "cube", "fourth power"};
     for (std::size_t k = 0; k < 4; ++k) {
-      CAPTURE(k + 1);
       const double expected = of_.moments[k];
       const double error = std::sqrt((of_.moments[2 * k + 1] - expected * expected) / n_);
-      CHECK(std::abs(powers_[k] / n_ - expected) <= 6 * error);
+      need(std::abs(powers_[k] / n_ - expected) <= 6 * error, names[k]);
     }
-    CHECK(std::abs(lag1_) <= 6 * std::sqrt(n_));
-    CHECK(std::abs(lag2_) <= 6 * std::sqrt(n_));
+    need(std::abs(lag1_) <= 6 * std::sqrt(n_), "neighbors");
+    need(std::abs(lag2_) <= 6 * std::sqrt(n_), "neighbors but one");
     double below = 0, largest = 0;
     for (std::size_t k = 0; k < cells_.size(); ++k) {
       below += cells_[k];
       largest = std::max(largest, std::abs(below / n_ - static_cast<double>(k + 1) / 65536));
     }
-    CHECK(largest * std::sqrt(n_) < 2.2);
-    CHECK(largest * std::sqrt(n_) > 0.25);  // less often than once in a million
-    check_cells(cells_, n_ / 65536);
-    check_cells(pairs_, n_ / 2 / 4096);
+    // Kolmogorov and Smirnov's statistic is less than the first less often than once in a million,
+    // and greater than the second once in 8,000.
+    need(largest * std::sqrt(n_) > 0.25, "distribution function, too close");
+    need(largest * std::sqrt(n_) < 2.2, "distribution function");
+    need(are_likely(cells_, n_ / 65536), "frequencies");
+    need(are_likely(pairs_, n_ / 2 / 4096), "pairs");
+    return found;
   }
 
  private:
-  /// Chi-square test of cells that are equally likely, which fails for numbers that are too even,
-  /// too.
-  static void check_cells(const std::vector<double>& cells, double expected) {
+  /// Chi-square test of cells that are equally likely; not of numbers that are too even, either.
+  static bool are_likely(const std::vector<double>& cells, double expected) {
     double sum = 0;
     for (const double each : cells) sum += (each - expected) * (each - expected) / expected;
     const auto freedom = static_cast<double>(cells.size() - 1);
-    CHECK(std::abs(sum - freedom) < 6 * std::sqrt(2 * freedom));
+    return std::abs(sum - freedom) < 6 * std::sqrt(2 * freedom);
   }
 
   const distribution& of_;
@@ -103,7 +111,33 @@ void check_long(const fixture& f, Engine& engine, const distribution& of, int pa
   tally found(of);
   for (int part = 0; part < parts; ++part)
     found.add(f.download(test::value_of(gpu::evaluate(f.stream, take(engine)))));
-  found.check();
+  CHECK(found.faults() == std::vector<std::string>{});
+}
+
+TEST_CASE("the statistics find faulty numbers", "[random]") {
+  using names = std::vector<std::string>;
+  const auto faults = [](auto number) {
+    tally found(uniform);
+    std::vector<double> x;
+    for (unsigned k = 0; k < 1u << 18; ++k) x.push_back(number(k));
+    found.add(x);
+    return found.faults();
+  };
+  std::mt19937_64 random(1);
+  const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  CHECK(faults([&](unsigned) { return next(); }) == names{});
+  CHECK(faults([&](unsigned) { return 0.98 * next(); }) ==
+        names{"mean", "square", "cube", "fourth power", "distribution function", "frequencies",
+              "pairs"});
+  double before = 0;
+  CHECK(faults([&](unsigned k) { return k % 2 == 0 ? before = next() : before; }) ==
+        names{"neighbors", "frequencies", "pairs"});
+  // The odd multiples of 2^-19, each once, in random order: too even.
+  std::vector<double> even;
+  for (unsigned k = 0; k < 1u << 18; ++k) even.push_back((k + 0.5) / (1u << 18));
+  std::shuffle(even.begin(), even.end(), random);
+  CHECK(faults([&](unsigned k) { return even[k]; }) ==
+        names{"distribution function, too close", "frequencies"});
 }
 
 constexpr gpu::shape<1> part{std::size_t{1} << 20};
