@@ -4,7 +4,7 @@
 /// different code. They may be known without opening the library, which takes several
 /// milliseconds.
 
-#include <gpu/compiler/toolkit/library_table.hpp>
+#include <gpu/system/library_table.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 
