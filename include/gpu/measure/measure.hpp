@@ -58,8 +58,9 @@ template <class Work> candidate_ref ref_of(candidate<Work>& each) noexcept {
           [](void* work) -> result<> { return (*static_cast<Work*>(work))(); }};
 }
 
-/// The least that is filled before a sample. It keeps the device busy for about 10 us, while the
-/// host queues the sample: else short work would be timed with the gaps between the calls.
+/// The least that is filled before a sample, if the device has 64 times as much memory. It keeps
+/// the device busy for about 10 us, while the host queues the sample: else short work would be
+/// timed with the gaps between the calls.
 inline constexpr std::size_t least_fill_bytes = 32u << 20;
 
 /// Takes samples on one stream.
@@ -69,7 +70,8 @@ class sampler {
     int cache_bytes = 0;
     GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
         where, &cache_bytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, stream.device().native()));
-    std::size_t bytes = least_fill_bytes;
+    std::size_t bytes =
+        std::min(least_fill_bytes, GPU_TRY(stream.device().total_memory(where)) / 64);
     // Twice the cache, of which parts may be kept for other data.
     if (flush) bytes = std::max(bytes, 2 * static_cast<std::size_t>(cache_bytes));
     auto fills = GPU_TRY(device_buffer<unsigned>::create(stream, bytes / sizeof(unsigned), where));
