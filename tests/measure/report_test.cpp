@@ -50,16 +50,29 @@ std::size_t count(const std::string& text, const char* part) {
 
 TEST_CASE("to_table: a row says the median, how certain it is, and the shares", "[measure]") {
   gpu::measurements found = two();
-  found.condition.unknown = gpu::text("NVML cannot be used");
   CHECK(gpu::to_table(found) ==
-        "NVIDIA \"H200\", compute capability 9.0, driver for CUDA 13.0; warm caches\n"
-        "clocks and throttling are unknown: NVML cannot be used\n"
         "                median       +-   fastest  samples  relative    GB/s  of peak   Gop/s  of "
         "peak\n"
         "copy <1 & 2>  2.000 ms  50.00 %  1.000 ms   3 x 20     1.000  2400.0   50.0 %\n"
         "saxpy         1.000 us   0.00 %  1.000 us   3 x 20     0.001   0.012    0.0 %  6700.0   "
-        "10.0 %  "
-        "not steady\n");
+        "10.0 %"
+        "  not steady\n");
+  found.peaks = {};
+  CHECK(gpu::to_table(found).find("of peak") == std::string::npos);
+  found.all.pop_back();
+  found.all[0].amount = {};
+  CHECK(gpu::to_table(found) ==
+        "                median       +-   fastest  samples  relative\n"
+        "copy <1 & 2>  2.000 ms  50.00 %  1.000 ms   3 x 20     1.000\n");
+  CHECK(gpu::to_table({}) == "  median  +-  fastest  samples  relative\n");
+}
+
+TEST_CASE("to_heading: the device, its clocks, and what holds them down", "[measure]") {
+  gpu::measurements found = two();
+  found.condition.unknown = gpu::text("NVML cannot be used");
+  CHECK(gpu::to_heading(found) ==
+        "NVIDIA \"H200\", compute capability 9.0, driver for CUDA 13.0; warm caches\n"
+        "clocks and throttling are unknown: NVML cannot be used\n");
   found.flushed_cache = true;
   found.condition = {};
   found.condition.multiprocessor_mhz = 1200;
@@ -68,17 +81,13 @@ TEST_CASE("to_table: a row says the median, how certain it is, and the shares", 
   found.condition.temperature = 71;
   found.condition.power = 699.6;
   found.condition.reasons = gpu::throttle_reasons::idle;
-  found.all.pop_back();
-  found.all[0].amount = {};
-  CHECK(gpu::to_table(found) ==
+  CHECK(gpu::to_heading(found) ==
         "NVIDIA \"H200\", compute capability 9.0, driver for CUDA 13.0; L2 cache flushed\n"
         "multiprocessors at 1200 of 1980 MHz, memory at 3201 MHz, 71 degrees Celsius, 700 W, not "
-        "throttled\n"
-        "                median       +-   fastest  samples  relative\n"
-        "copy <1 & 2>  2.000 ms  50.00 %  1.000 ms   3 x 20     1.000\n");
+        "throttled\n");
   found.condition.reasons =
       gpu::throttle_reasons::power_cap | gpu::throttle_reasons::software_thermal;
-  CHECK(gpu::to_table(found).find(", throttled: power_cap software_thermal\n") !=
+  CHECK(gpu::to_heading(found).find(", throttled: power_cap software_thermal\n") !=
         std::string::npos);
 }
 

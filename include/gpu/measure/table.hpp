@@ -1,12 +1,11 @@
 #pragma once
 /// \file
-/// `to_table`: measurements as a table to read.
+/// `to_table` and `to_heading`: measurements as text to read.
 
 #include <gpu/measure/detail/number_text.hpp>
 #include <gpu/measure/measurement.hpp>
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 namespace gpu::inline v0 {
@@ -52,47 +51,64 @@ inline void write_aligned(std::string& out, const std::vector<std::vector<std::s
 
 }  // namespace detail
 
-/// Returns two lines about the device and a table: the median of each candidate, half of its 95 %
-/// confidence interval as a share of it, the fastest sample, the number of samples and the calls in
-/// each, the time relative to the first candidate, and, where amounts are known, the rates and
-/// their shares of the peaks. `not steady` stands behind a median that a limit left less certain
-/// than was asked for.
-inline std::string to_table(const measurements& found) {
-  using detail::fixed_text;
-  bool bytes = false, operations = false;
-  for (const measurement& one : found.all) {
-    bytes = bytes || one.amount.bytes > 0;
-    operations = operations || one.amount.operations > 0;
-  }
-  std::vector<std::vector<std::string>> rows{
-      {"", "median", "+-", "fastest", "samples", "relative"}};
-  if (bytes) rows[0].insert(rows[0].end(), {"GB/s", "of peak"});
-  if (operations) rows[0].insert(rows[0].end(), {"Gop/s", "of peak"});
-  rows[0].emplace_back();
-  const auto add_rate = [](std::vector<std::string>& row, double rate, double share) {
-    row.push_back(rate > 0 ? fixed_text(rate * 1e-9, rate < 1e10 ? 3 : 1) : "");
-    row.push_back(share > 0 ? fixed_text(share * 100, 1) + " %" : "");
+/// Returns two lines: the device and whether its caches were warm; clocks, throttling, temperature
+/// and power while work ran, or why they are unknown.
+inline std::string to_heading(const measurements& found) {
+  const auto number = [](version of) {
+    return std::to_string(of.major) + '.' + std::to_string(of.minor);
   };
-  for (const measurement& one : found.all) {
-    const double first = found.all[0].seconds.median;
-    std::vector<std::string> row{
-        std::string(detail::view_of(one.name)),
-        detail::time_text(one.seconds.median),
-        fixed_text(one.seconds.relative_confidence() * 100, 2) + " %",
-        detail::time_text(one.seconds.minimum),
-        std::to_string(one.seconds.count) + " x " + std::to_string(one.calls),
-        first > 0 ? fixed_text(one.seconds.median / first, 3) : ""};
-    if (bytes) add_rate(row, one.bytes_per_second(), found.share_of_bytes(one));
-    if (operations) add_rate(row, one.operations_per_second(), found.share_of_operations(one));
-    row.emplace_back(one.steady ? "" : "not steady");
-    rows.push_back(std::move(row));
-  }
-  std::string out(detail::view_of(found.device));
-  out += ", compute capability " + std::to_string(found.compute_capability.major) + '.' +
-         std::to_string(found.compute_capability.minor) + ", driver for CUDA " +
-         std::to_string(found.driver.major) + '.' + std::to_string(found.driver.minor) +
+  return std::string(detail::view_of(found.device)) + ", compute capability " +
+         number({found.compute_capability.major, found.compute_capability.minor}) +
+         ", driver for CUDA " + number(found.driver) +
          (found.flushed_cache ? "; L2 cache flushed" : "; warm caches") + '\n' +
          detail::condition_text(found.condition) + '\n';
+}
+
+/// Returns a table: the median of each candidate, half of its 95 % confidence interval as a share
+/// of it, the fastest sample, the number of samples and the calls in each, the time relative to the
+/// first candidate, and, where they are known, the rates and their shares of the peaks. `not
+/// steady` stands behind a median that a limit left less certain than was asked for.
+inline std::string to_table(const measurements& found) {
+  using detail::fixed_text;
+  const auto any = [&](auto value_of) {
+    return std::any_of(found.all.begin(), found.all.end(),
+                       [&](const measurement& one) { return value_of(one) > 0; });
+  };
+  struct column {
+    const char* heading;
+    double (*value)(const measurements&, const measurement&);
+    std::string (*text)(double);
+  };
+  const auto rate = [](double value) { return fixed_text(value * 1e-9, value < 1e10 ? 3 : 1); };
+  const auto share = [](double value) { return fixed_text(value * 100, 1) + " %"; };
+  const column columns[] = {
+      {"GB/s", [](auto&, auto& one) { return one.bytes_per_second(); }, rate},
+      {"of peak", [](auto& all, auto& one) { return all.share_of_bytes(one); }, share},
+      {"Gop/s", [](auto&, auto& one) { return one.operations_per_second(); }, rate},
+      {"of peak", [](auto& all, auto& one) { return all.share_of_operations(one); }, share}};
+
+  std::vector<std::vector<std::string>> rows{
+      {"", "median", "+-", "fastest", "samples", "relative"}};
+  for (const measurement& one : found.all) {
+    const double first = found.all[0].seconds.median;
+    rows.push_back({std::string(detail::view_of(one.name)), detail::time_text(one.seconds.median),
+                    fixed_text(one.seconds.relative_confidence() * 100, 2) + " %",
+                    detail::time_text(one.seconds.minimum),
+                    std::to_string(one.seconds.count) + " x " + std::to_string(one.calls),
+                    first > 0 ? fixed_text(one.seconds.median / first, 3) : ""});
+  }
+  for (const column& each : columns) {
+    if (!any([&](const measurement& one) { return each.value(found, one); })) continue;
+    rows[0].push_back(each.heading);
+    for (std::size_t i = 0; i < found.all.size(); ++i) {
+      const double value = each.value(found, found.all[i]);
+      rows[i + 1].push_back(value > 0 ? each.text(value) : "");
+    }
+  }
+  rows[0].emplace_back();
+  for (std::size_t i = 0; i < found.all.size(); ++i)
+    rows[i + 1].push_back(found.all[i].steady ? "" : "not steady");
+  std::string out;
   detail::write_aligned(out, rows);
   return out;
 }
