@@ -11,8 +11,13 @@ namespace detail {
 
 /// Positions in the picture, in pixels.
 struct chart_scale {
-  double left = 200, right = 700, top = 46, row = 34;
+  double left, right;
+  double top = 46, row = 34;
   double most = 1;  ///< seconds at the right end
+
+  /// Leaves room for names of so many characters, and as much for the axis, however long they are.
+  explicit chart_scale(std::size_t characters)
+      : left{30 + 7 * static_cast<double>(characters)}, right{left + 500} {}
 
   double x(double seconds) const { return left + (right - left) * std::min(seconds / most, 1.0); }
 };
@@ -61,13 +66,17 @@ inline std::string chart_row(const measurement& one, const chart_scale& scale, d
 /// median as a box, and the median as a line and in figures. The axis ends a little beyond the 95th
 /// percentile of the slowest candidate; samples beyond it are not drawn.
 inline std::string to_svg(const measurements& found) {
-  detail::chart_scale scale;
+  std::size_t longest = 0;
   double most = 0;
-  for (const measurement& one : found.all)
+  for (const measurement& one : found.all) {
+    longest = std::max(longest, one.name.size());
     most = std::max({most, detail::most_usual(one), one.seconds.upper});
+  }
+  detail::chart_scale scale(longest);
   if (most > 0) scale.most = most * 1.05;
   const double bottom = scale.top + scale.row * static_cast<double>(found.all.size());
-  std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"800\" height=\"" +
+  std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" +
+                    detail::fixed_text(scale.right + 100, 0) + "\" height=\"" +
                     detail::fixed_text(bottom + 34, 0) +
                     "\" font-family=\"sans-serif\" font-size=\"12\">\n"
                     "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
