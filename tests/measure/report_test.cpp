@@ -209,4 +209,21 @@ TEST_CASE("to_svg: each candidate has a row on one axis of time", "[measure]") {
   CHECK(gpu::to_svg({}).find("</svg>") != std::string::npos);
 }
 
+TEST_CASE("to_svg: the axis begins at 0 if times are alike, or is logarithmic", "[measure]") {
+  gpu::measurements found;
+  found.all.push_back(made("one", {1e-3, 1e-3}));
+  found.all.push_back(made("other", {2e-3, 2e-3}));
+  // From 30 + 7 * 5 to 500 further right stands for 2.1 ms.
+  std::string picture = gpu::to_svg(found);
+  CHECK(count(picture, ">0</text>") == 1);
+  CHECK(count(picture, "<line x1=\"303.1\"") == 2 + 1);  // 65 + 500 / 2.1: samples and median
+  CHECK(count(picture, "<line x1=\"541.2\"") == 2 + 1);
+  found.all[1] = made("other", {1.0, 1.0, 0.0});  // a time of 0 is drawn at the left end
+  picture = gpu::to_svg(found);
+  CHECK(count(picture, ">0</text>") == 0);
+  // From 1 ms / 1.05 to 1.05 s: 65 + 500 * log(1.05) / log(1102.5), and as far from the right end.
+  CHECK(count(picture, "<line x1=\"68.5\"") == 2 + 1);
+  CHECK(count(picture, "<line x1=\"561.5\"") == 2 + 1);
+}
+
 }  // namespace report_test

@@ -13,13 +13,22 @@ namespace detail {
 struct chart_scale {
   double left, right;
   double top = 46, row = 34;
-  double most = 1;  ///< seconds at the right end
+  double least = 0, most = 1;  ///< seconds at the ends; logarithmic between them unless least is 0
 
   /// Leaves room for names of so many characters, and as much for the axis, however long they are.
   explicit chart_scale(std::size_t characters)
       : left{30 + 7 * static_cast<double>(characters)}, right{left + 500} {}
 
-  double x(double seconds) const { return left + (right - left) * std::min(seconds / most, 1.0); }
+  double x(double seconds) const {
+    const double share = least > 0
+                             ? std::log(std::max(seconds, least) / least) / std::log(most / least)
+                             : seconds / most;
+    return left + (right - left) * std::min(share, 1.0);
+  }
+  /// Returns the time at a share of the axis.
+  double at(double share) const {
+    return least > 0 ? least * std::pow(most / least, share) : most * share;
+  }
 };
 
 /// Returns the 95th percentile of samples: beyond it are interruptions by others.
@@ -27,6 +36,15 @@ inline double most_usual(const measurement& one) {
   sequence<double> sorted = one.samples;
   std::sort(sorted.begin(), sorted.end());
   return sorted.empty() ? 0 : sorted[(sorted.size() - 1) * 19 / 20];
+}
+
+/// Returns the fastest sample of all that took any time; 0 if there is none.
+inline double fastest_sample(const measurements& found) {
+  double fastest = 0;
+  for (const measurement& one : found.all)
+    for (const double each : one.samples)
+      if (each > 0 && (fastest == 0 || each < fastest)) fastest = each;
+  return fastest;
 }
 
 inline std::string chart_line(double x1, double y1, double x2, double y2, const char* style) {
@@ -62,9 +80,10 @@ inline std::string chart_row(const measurement& one, const chart_scale& scale, d
 }  // namespace detail
 
 /// Returns a picture in SVG: a row for each candidate, with its samples (at most 200, evenly
-/// chosen) as thin strokes on an axis of time that begins at 0, the 95 % confidence interval of the
-/// median as a box, and the median as a line and in figures. The axis ends a little beyond the 95th
-/// percentile of the slowest candidate; samples beyond it are not drawn.
+/// chosen) as thin strokes on an axis of time that begins at 0, or is logarithmic if times differ
+/// by more than a factor of 20; the 95 % confidence interval of the median as a box, and the median
+/// as a line and in figures. The axis ends a little beyond the 95th percentile of the slowest
+/// candidate; samples beyond it are not drawn.
 inline std::string to_svg(const measurements& found) {
   std::size_t longest = 0;
   double most = 0;
@@ -74,6 +93,8 @@ inline std::string to_svg(const measurements& found) {
   }
   detail::chart_scale scale(longest);
   if (most > 0) scale.most = most * 1.05;
+  const double fastest = detail::fastest_sample(found);
+  if (most > 20 * fastest) scale.least = fastest / 1.05;
   const double bottom = scale.top + scale.row * static_cast<double>(found.all.size());
   std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" +
                     detail::fixed_text(scale.right + 100, 0) + "\" height=\"" +
@@ -82,10 +103,10 @@ inline std::string to_svg(const measurements& found) {
                     "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
   out += detail::chart_text(scale.left, 22, "font-size=\"14\"", detail::view_of(found.device));
   for (int tick = 0; tick <= 4; ++tick) {
-    const double seconds = scale.most * tick / 4, x = scale.x(seconds);
+    const double seconds = scale.at(tick / 4.0), x = scale.x(seconds);
     out += detail::chart_line(x, scale.top - 8, x, bottom, "stroke=\"#cccccc\"");
     out += detail::chart_text(x, bottom + 18, "text-anchor=\"middle\"",
-                              tick == 0 ? std::string("0") : detail::time_text(seconds));
+                              seconds == 0 ? std::string("0") : detail::time_text(seconds));
   }
   double middle = scale.top + scale.row / 2;
   for (const measurement& one : found.all) {
