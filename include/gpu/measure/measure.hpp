@@ -228,8 +228,8 @@ inline result<measurements> take_turns(const stream_ref& stream, const measure_o
 /// until all medians are steady or a limit is reached: `measurement::steady` says which. Clocks are
 /// read while work runs, at most every 50 ms.
 /// **Ordering**: waits for the stream. Allocates 32 MiB, or twice the L2 cache to flush it, from
-/// the device's pool. **Cost**: two calls of each candidate beside the samples, and one before each
-/// sample, unless the cache is flushed.
+/// the device's pool. **Cost**: beside the calls in samples, one before each sample, unless the
+/// cache is flushed; two samples of one call, which are not counted, find out how long it takes.
 /// **Errors**: `errc::invalid_argument` for options that contradict each other; the first error of
 /// a candidate; the driver's. If the host runs out of memory for the samples, `operator new`
 /// throws, as for `sequence`. That NVML is missing is none: see `measurements::condition`.
