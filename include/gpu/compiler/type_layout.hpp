@@ -49,7 +49,7 @@ inline result<type_layout> get_type_layout(string_ref type, string_ref preamble 
     return detail::fail(detail::out_of_host_memory_error(function, preamble.size(), where));
   options.link_time_optimization = false;
   const compiled_program made = GPU_TRY(compile(string_ref(whole), options, where));
-  const text ptx = made.ptx();
+  const text& ptx = made.ptx();
   const type_layout found{detail::extent_in_ptx(ptx, " gpu_type_size["),
                           detail::extent_in_ptx(ptx, " gpu_type_alignment[")};
   if (found.size != 0 && found.alignment != 0) return found;

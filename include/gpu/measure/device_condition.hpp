@@ -108,7 +108,7 @@ class device_monitor {
   device_monitor(device_monitor&& other) noexcept
       : handle_{other.handle_},
         initialized_{detail::exchange(other.initialized_, false)},
-        unknown_{other.unknown_} {}
+        unknown_{detail::move(other.unknown_)} {}
   device_monitor& operator=(device_monitor&& other) noexcept {
     detail::swap_values(handle_, other.handle_);
     detail::swap_values(initialized_, other.initialized_);

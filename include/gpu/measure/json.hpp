@@ -61,6 +61,41 @@ inline std::string nvbench_summary(const char* tag, const char* name, const char
          "\", \"value\": \"" + value + "\"}]}";
 }
 
+/// Returns one candidate as a benchmark of nvbench's.
+inline std::string nvbench_benchmark(const measurements& found, std::size_t i) {
+  const std::string index = std::to_string(found.device_index);
+  const measurement& one = found.all[i];
+  const auto number = [](double value) { return number_text(value); };
+  std::string summaries = nvbench_summary("nv/cold/sample_size", "Samples", "sample_size", "int64",
+                                          std::to_string(one.samples.size()));
+  const auto add = [&](const char* tag, const char* name, const char* hint, double value) {
+    summaries += ",\n" + nvbench_summary(tag, name, hint, "float64", number(value));
+  };
+  const double mean = one.seconds.mean;
+  add("nv/cold/time/gpu/mean", "GPU Time", "duration", mean);
+  add("nv/cold/time/gpu/median", "Median GPU Time", "duration", one.seconds.median);
+  add("nv/cold/time/gpu/min", "Min GPU Time", "duration", one.seconds.minimum);
+  add("nv/cold/time/gpu/max", "Max GPU Time", "duration", one.seconds.maximum);
+  add("nv/cold/time/gpu/stdev/absolute", "Noise", "duration", one.seconds.deviation);
+  add("nv/cold/time/gpu/stdev/relative", "Noise", "percentage",
+      mean > 0 ? one.seconds.deviation / mean : 0);
+  if (one.amount.bytes > 0 && mean > 0) {
+    add("nv/cold/bw/global/bytes_per_second", "GlobalMem BW", "byte_rate", one.amount.bytes / mean);
+    if (found.peaks.bytes > 0)
+      add("nv/cold/bw/global/utilization", "BWUtil", "percentage",
+          one.amount.bytes / mean / found.peaks.bytes);
+  }
+  if (one.amount.operations > 0 && mean > 0)
+    add("nv/cold/bw/item_rate", "Elem/s", "item_rate", one.amount.operations / mean);
+  return "    {\"name\": " + json_text(view_of(one.name)) + ", \"index\": " + std::to_string(i) +
+         ", \"devices\": [" + index +
+         "], \"axes\": [], \"states\": [\n      {\"name\": \"Device=" + index +
+         "\", \"device\": " + index +
+         ", \"type_config_index\": 0, \"axis_values\": [], \"is_skipped\": false, "
+         "\"summaries\": [\n" +
+         summaries + "]}]}";
+}
+
 }  // namespace detail
 
 /// Returns measurements in the form of Google Benchmark's `--benchmark_format=json`: each sample is
@@ -98,45 +133,14 @@ inline std::string to_nvbench_json(const measurements& found) {
   const std::string sm = std::to_string(found.compute_capability.sm() * 10);
   std::string out =
       "{\n  \"meta\": {\"argv\": [], \"version\": {\"json\": {\"major\": 1, \"minor\": 0, "
-      "\"patch\": "
-      "0, \"string\": \"1.0.0\"}}},\n  \"devices\": [{\"id\": " +
+      ""
+      "\"patch\": 0, \"string\": \"1.0.0\"}}},\n  \"devices\": [{\"id\": " +
       index + ", \"name\": " + detail::json_text(detail::view_of(found.device)) +
       ", \"sm_version\": " + sm + ", \"ptx_version\": " + sm +
       ", \"global_memory_bus_bandwidth\": " + detail::fixed_text(found.peaks.bytes, 0) +
       "}],\n  \"benchmarks\": [";
   for (std::size_t i = 0; i < found.all.size(); ++i) {
-    const measurement& one = found.all[i];
-    const auto number = [](double value) { return detail::number_text(value); };
-    std::string summaries = detail::nvbench_summary("nv/cold/sample_size", "Samples", "sample_size",
-                                                    "int64", std::to_string(one.samples.size()));
-    const auto add = [&](const char* tag, const char* name, const char* hint, double value) {
-      summaries += ",\n" + detail::nvbench_summary(tag, name, hint, "float64", number(value));
-    };
-    const double mean = one.seconds.mean;
-    add("nv/cold/time/gpu/mean", "GPU Time", "duration", mean);
-    add("nv/cold/time/gpu/median", "Median GPU Time", "duration", one.seconds.median);
-    add("nv/cold/time/gpu/min", "Min GPU Time", "duration", one.seconds.minimum);
-    add("nv/cold/time/gpu/max", "Max GPU Time", "duration", one.seconds.maximum);
-    add("nv/cold/time/gpu/stdev/absolute", "Noise", "duration", one.seconds.deviation);
-    add("nv/cold/time/gpu/stdev/relative", "Noise", "percentage",
-        mean > 0 ? one.seconds.deviation / mean : 0);
-    if (one.amount.bytes > 0 && mean > 0) {
-      add("nv/cold/bw/global/bytes_per_second", "GlobalMem BW", "byte_rate",
-          one.amount.bytes / mean);
-      if (found.peaks.bytes > 0)
-        add("nv/cold/bw/global/utilization", "BWUtil", "percentage",
-            one.amount.bytes / mean / found.peaks.bytes);
-    }
-    if (one.amount.operations > 0 && mean > 0)
-      add("nv/cold/bw/item_rate", "Elem/s", "item_rate", one.amount.operations / mean);
-    out += std::string(i == 0 ? "\n" : ",\n") +
-           "    {\"name\": " + detail::json_text(detail::view_of(one.name)) +
-           ", \"index\": " + std::to_string(i) + ", \"devices\": [" + index +
-           "], \"axes\": [], \"states\": [\n      {\"name\": \"Device=" + index +
-           "\", \"device\": " + index +
-           ", \"type_config_index\": 0, \"axis_values\": [], \"is_skipped\": false, "
-           "\"summaries\": [\n" +
-           summaries + "]}]}";
+    out += (i == 0 ? "\n" : ",\n") + detail::nvbench_benchmark(found, i);
   }
   return out + "\n  ]\n}\n";
 }
