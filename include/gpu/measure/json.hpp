@@ -133,7 +133,6 @@ inline std::string to_nvbench_json(const measurements& found) {
   const std::string sm = std::to_string(found.compute_capability.sm() * 10);
   std::string out =
       "{\n  \"meta\": {\"argv\": [], \"version\": {\"json\": {\"major\": 1, \"minor\": 0, "
-      ""
       "\"patch\": 0, \"string\": \"1.0.0\"}}},\n  \"devices\": [{\"id\": " +
       index + ", \"name\": " + detail::json_text(detail::view_of(found.device)) +
       ", \"sm_version\": " + sm + ", \"ptx_version\": " + sm +
