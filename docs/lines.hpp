@@ -25,10 +25,13 @@
 #include <gpu/memory/peer.hpp>
 #include <gpu/memory/shared_pool.hpp>
 #include <gpu/random.hpp>
+#include <gpu/testing/call_trace.hpp>
+#include <gpu/testing/test_context.hpp>
 #include <gpu/texture.hpp>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <complex>
 #include <cstdint>
 #include <utility>
@@ -37,6 +40,7 @@ extern gpu::device other_device;
 extern gpu::context own_context;
 extern gpu::event start, stop, shared_event;
 extern gpu::device_properties properties;
+extern gpu::device_data device_data;
 extern gpu::cuda_error error;
 extern gpu::compiled_program program;
 extern gpu::text cubin;

@@ -3,6 +3,7 @@
 /// Times work on a GPU beside a yardstick in the same run, in turns, by the device's clock.
 
 #include <gpu/gpu.hpp>
+#include <gpu/measure.hpp>
 
 #include <cuda_runtime.h>
 
@@ -51,22 +52,23 @@ template <class Work> double milliseconds(cudaStream_t stream, Work work) {
   return taken;
 }
 
-/// Prints a row: both medians of `rounds`, the rates for `bytes` that have to move, and how many
-/// times as fast `ours` is.
+/// Prints a row: both medians, the rates for `bytes` that have to move, and how many times as fast
+/// `ours` is.
 template <class Yardstick, class Ours>
-void row(const char* name, cudaStream_t stream, double bytes, Yardstick yardstick, Ours ours,
-         int rounds = 15) {
-  std::vector<double> theirs_taken, ours_taken;
-  for (int round = 0; round < rounds + 2; ++round) {
-    const double theirs = milliseconds(stream, yardstick);
-    const double own = milliseconds(stream, ours);
-    if (round < 2) continue;
-    theirs_taken.push_back(theirs);
-    ours_taken.push_back(own);
-  }
-  const double theirs = median(theirs_taken), own = median(ours_taken);
-  std::printf("%-44s %9.1f us %6.0f GB/s   %9.1f us %6.0f GB/s   %5.3f x\n", name, theirs * 1e3,
-              bytes / theirs / 1e6, own * 1e3, bytes / own / 1e6, theirs / own);
+void row(const char* name, cudaStream_t stream, double bytes, Yardstick yardstick, Ours ours) {
+  const auto candidate = [bytes](auto work) {
+    const auto queue = [work]() -> gpu::result<> { return work(), gpu::result<>(); };
+    return gpu::candidate("", queue, {.bytes = bytes});
+  };
+  const auto context = need(gpu::context::primary(need(gpu::device::get(0))));
+  const gpu::measurements found =
+      need(gpu::measure(gpu::stream_ref::from_native(stream, context), {.most_seconds = 2},
+                        candidate(yardstick), candidate(ours)));
+  const gpu::measurement &theirs = found.all[0], &own = found.all[1];
+  std::printf("%-44s %9.1f us %6.0f GB/s   %9.1f us %6.0f GB/s   %5.3f x\n", name,
+              theirs.seconds.median * 1e6, theirs.bytes_per_second() * 1e-9,
+              own.seconds.median * 1e6, own.bytes_per_second() * 1e-9,
+              theirs.seconds.median / own.seconds.median);
 }
 
 }  // namespace beside

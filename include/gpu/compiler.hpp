@@ -22,3 +22,4 @@
 #include <gpu/compiler/program_origin.hpp>
 #include <gpu/compiler/source.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
+#include <gpu/compiler/type_layout.hpp>

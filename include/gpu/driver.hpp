@@ -8,9 +8,12 @@
 #include <gpu/driver/choose_device.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/context_limit.hpp>
+#include <gpu/driver/context_memo.hpp>
 #include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/default_context.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/device_attribute.hpp>
+#include <gpu/driver/device_data.hpp>
 #include <gpu/driver/device_properties.hpp>
 #include <gpu/driver/driver_log.hpp>
 #include <gpu/driver/driver_version.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 /// \file
 /// All that a program with kernels of its own needs. By themselves are `gpu/algorithm.hpp`,
-/// `gpu/array.hpp` and `gpu/random.hpp`, with generated kernels; `gpu/testing/`; and
-/// `gpu/interop/`, which needs the headers of other libraries.
+/// `gpu/array.hpp` and `gpu/random.hpp`, with generated kernels; `gpu/measure.hpp`; `gpu/testing/`;
+/// and `gpu/interop/`, which needs the headers of other libraries.
 
 #include <gpu/compiler.hpp>
 #include <gpu/core/last_error.hpp>

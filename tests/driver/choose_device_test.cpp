@@ -2,43 +2,19 @@
 #include <gpu/driver/choose_device.hpp>
 
 #include "support/captured.hpp"
+#include "support/environment_setting.hpp"
 #include "support/host_memory.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace choose_device_test {
 
+using test::environment_setting;
 using test::error_of;
 using test::says;
 using test::value_of;
 
 namespace {
-
-/// Sets a variable of the environment for a scope.
-class environment_setting {
- public:
-  environment_setting(const char* name, const std::string& value) : name_(name) {
-    const char* set = std::getenv(name);
-    if (set != nullptr) before_ = set;
-    was_set_ = set != nullptr;
-    ::setenv(name, value.c_str(), 1);
-  }
-  environment_setting(const environment_setting&) = delete;
-  environment_setting& operator=(const environment_setting&) = delete;
-  ~environment_setting() {
-    if (was_set_) {
-      ::setenv(name_, before_.c_str(), 1);
-    } else {
-      ::unsetenv(name_);
-    }
-  }
-
- private:
-  const char* name_;
-  std::string before_;
-  bool was_set_ = false;
-};
 
 /// As nvidia-smi writes it.
 std::string uuid_text(const gpu::device_uuid& uuid) {
@@ -271,11 +247,40 @@ TEST_CASE("default_device: GPU_DEVICE comes before CUDA_DEVICE", "[driver][devic
   CHECK(value_of(gpu::default_device()).native() == 2);
 }
 
+TEST_CASE("default_device: a file in the home directory comes after the environment",
+          "[driver][device][cpu]") {
+  test::own_cpu_driver driver({.devices = 3});
+  const test::temporary_home home;
+  const environment_setting no_choice("GPU_DEVICE", ""), no_other("CUDA_DEVICE", "");
+  CHECK(value_of(gpu::default_device()).native() == 0);
+  home.write(".cuda-device", "2\n");
+  CHECK(value_of(gpu::default_device()).native() == 2);
+  home.write(".cuda_device", " \t1 \r\n");  // which PyCUDA reads
+  CHECK(value_of(gpu::default_device()).native() == 1);
+  {
+    const environment_setting chosen("CUDA_DEVICE", "0");
+    CHECK(value_of(gpu::default_device()).native() == 0);
+  }
+  for (const char* nonsense : {"", "\n", "one", "1 2", "7"}) {
+    INFO(nonsense);
+    home.write(".cuda_device", nonsense);
+    CHECK(says(error_of(gpu::default_device()), "/.cuda_device holds \""));
+  }
+  home.write(".cuda_device", value_of(value_of(gpu::device::get(2)).pci_bus_id()).c_str());
+  CHECK(value_of(gpu::default_device()).native() == 2);
+  home.make_folder(".cuda_device");
+  const gpu::cuda_error error = error_of(gpu::default_device());
+  CHECK(error == gpu::errc::file_error);
+  CHECK(says(error, "/.cuda_device\" could not be read", "choose_device_test.cpp"));
+}
+
 TEST_CASE("choose_device: every call that fails is told", "[driver][device]") {
   CHECK(test::sweep([]() -> gpu::result<> {
           GPU_TRY(gpu::choose_device({.memory_pools = true, .managed_memory = false}));
           return {};
         }) == "");
+  const test::temporary_home home;
+  home.write(".cuda_device", "0");
   CHECK(test::sweep([]() -> gpu::result<> {
           const gpu::device device = GPU_TRY(gpu::device::get(0));
           const std::string uuid = uuid_text(GPU_TRY(device.uuid()));

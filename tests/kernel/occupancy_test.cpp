@@ -195,6 +195,66 @@ TEST_CASE("occupancy: warps get their registers in quarters of a multiprocessor"
   CHECK(told_apart != 0);
 }
 
+TEST_CASE("occupancy: plain numbers give what the driver says", "[kernel][occupancy]") {
+  const kernels k;
+  const gpu::device_data data = value_of(gpu::device_data::of(k.device));
+  for (const gpu::untyped_kernel& kernel : {k.light, k.shared_heavy, k.register_heavy}) {
+    gpu::block_demands block;
+    int shared = 0;
+    const auto get = [&](int& value, CUfunction_attribute which) {
+      REQUIRE(test::driver().kernel_get_attribute(&value, which, kernel.native(),
+                                                  k.device.native()) == CUDA_SUCCESS);
+    };
+    get(block.registers, CU_FUNC_ATTRIBUTE_NUM_REGS);
+    get(shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+    for (const int size : {32, 96, 256, 1024}) {
+      block.threads = size;
+      block.shared_memory = static_cast<std::size_t>(shared) + 4096;
+      INFO(kernel.name() << ' ' << size);
+      if (block.registers * size > data.registers_per_block) continue;
+      const gpu::occupancy found = value_of(gpu::estimate_occupancy(data, block));
+      CHECK(found.blocks == k.raw_blocks(kernel, size, 4096));
+      const gpu::occupancy measured = value_of(gpu::get_occupancy(kernel, k.device, size, 4096));
+      CHECK(found.warps == measured.warps);
+      CHECK(found.fraction == measured.fraction);
+      CHECK(found.limited_by == measured.limited_by);
+    }
+  }
+}
+
+TEST_CASE("occupancy: a block that cannot run has none", "[kernel][occupancy]") {
+  // A device of compute capability 8.6, from the CUDA programming guide's tables.
+  gpu::device_data data;
+  data.threads_per_block = 1024;
+  data.warp_size = 32;
+  data.warps_per_multiprocessor = 48;
+  data.blocks_per_multiprocessor = 16;
+  data.registers_per_block = data.registers_per_multiprocessor = 65536;
+  data.shared_memory_opt_in = 99 * 1024;
+  data.shared_memory_per_multiprocessor = 100 * 1024;
+  data.reserved_shared_memory = 1024;
+  CHECK(value_of(gpu::estimate_occupancy(data, {.threads = 256, .registers = 32})).blocks == 6);
+  const gpu::occupancy one =
+      value_of(gpu::estimate_occupancy(data, {.threads = 64, .shared_memory = 60 * 1024}));
+  CHECK(one.blocks == 1);
+  CHECK(one.warps == 2);
+  CHECK(one.fraction == Approx(2 / 48.0));
+  CHECK(one.limited_by == gpu::occupancy_limit::shared_memory);
+
+  const auto refused = [&](gpu::block_demands block, auto... words) {
+    const gpu::cuda_error error = error_of(gpu::estimate_occupancy(data, block));
+    return error == gpu::errc::invalid_launch && says(error, words...);
+  };
+  CHECK(refused({}, "0 threads, but must have from 1 to 1024"));
+  CHECK(refused({.threads = -1}, "from 1 to 1024"));
+  CHECK(refused({.threads = 1025}, "1025 threads"));
+  CHECK(refused({.threads = 1024, .registers = 65}, "66560 registers", "at most 65536"));
+  CHECK(refused({.threads = 32, .shared_memory = 100 * 1024}, "102400 bytes of shared memory",
+                "at most 101376"));
+  data.warp_size = 0;
+  CHECK(error_of(gpu::estimate_occupancy(data, {.threads = 32})) == gpu::errc::invalid_launch);
+}
+
 TEST_CASE("occupancy: each resource can be the limit", "[kernel][occupancy]") {
   const kernels k;
   const auto limit = [&](const gpu::untyped_kernel& kernel, int size, std::size_t shared) {

@@ -7,7 +7,7 @@
 #include <gpu/compiler/cache/usage.hpp>
 #include <gpu/compiler/compile_cache.hpp>
 #include <gpu/driver/driver_version.hpp>
-#include <gpu/driver/event.hpp>
+#include <gpu/measure/detail/event_timer.hpp>
 
 namespace gpu::inline v0 {
 
@@ -142,17 +142,12 @@ template <class Variant> text variant_name(const Variant& variant) {
 template <class Launch>
 result<> time_launches(stream_ref stream, const tuning_settings& settings, Launch launch,
                        elapsed_time& median, source_location where) {
-  const event start = GPU_TRY(event::create(stream.context(), {.timing = true}, where));
-  const event stop = GPU_TRY(event::create(stream.context(), {.timing = true}, where));
+  const event_timer timer = GPU_TRY(event_timer::create(stream, where));
   for (int i = 0; i < settings.warm_up; ++i) GPU_TRY(launch());
   GPU_TRY(stream.synchronize(where));
   sequence<elapsed_time> times;  // ascending
   for (int i = 0; i < settings.repetitions; ++i) {
-    GPU_TRY(record(stream, start, where));
-    GPU_TRY(launch());
-    GPU_TRY(record(stream, stop, where));
-    GPU_TRY(stop.synchronize(where));
-    const elapsed_time time = GPU_TRY(elapsed(start, stop, where));
+    const elapsed_time time = GPU_TRY(timer.time(launch, [] {}, where));
     std::size_t at = times.size();
     times.push_back(time);
     for (; at > 0 && time < times[at - 1]; --at) times[at] = times[at - 1];

@@ -1,9 +1,10 @@
 #pragma once
 /// \file
-/// Finds a device by requirements, by UUID, or by environment variables.
+/// Finds a device by requirements, by UUID, by environment variables, or by a file of the user.
 
 #include <gpu/driver/device.hpp>
 #include <gpu/system/environment.hpp>
+#include <gpu/system/read_file.hpp>
 
 namespace gpu::inline v0 {
 
@@ -181,15 +182,55 @@ inline result<device> find_device_by_uuid(
 
 namespace detail {
 
-/// Returns the device that `chosen` names, the value of an environment variable.
-inline result<device> device_of_environment(const char* variable, const char* chosen,
-                                            source_location where) noexcept {
+/// The name of a device, and who gave it: `"CUDA_DEVICE is"`. Nobody did if `origin` is empty.
+struct named_device {
+  text origin;
+  text name;
+};
+
+/// Sets `named` to the name in the environment, or else in a file in the home directory.
+/// **Errors**: those of a file that cannot be read; `errc::out_of_host_memory`.
+inline result<> find_named_device(named_device& named, source_location where) noexcept {
+  constexpr const char* function = "gpu::default_device";
+  const auto set = [&](const char* origin, const char* verb, string_ref name) -> result<> {
+    text_builder out;
+    out << origin << verb;
+    named = {out.finish(), name.to_text()};
+    if (!named.origin.lost() && !named.name.lost()) return {};
+    return fail(out_of_host_memory_error(function, name.size(), where));
+  };
+  for (const char* variable : {"GPU_DEVICE", "CUDA_DEVICE"}) {
+    const char* chosen = environment_variable(variable);
+    if (chosen != nullptr && *chosen != '\0') return set(variable, " is", chosen);
+  }
+  const char* home = environment_variable("HOME");
+  if (home == nullptr || *home != '/') return {};
+  for (const char* file : {"/.cuda_device", "/.cuda-device"}) {
+    text_builder path;
+    path << home << file;
+    const text name = path.finish();
+    if (name.lost()) return fail(out_of_host_memory_error(function, 0, where));
+    if (!file_exists(name.c_str())) continue;
+    text contents;
+    GPU_TRY(read_file(function, name, contents, where));
+    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+    const char *first = contents.begin(), *last = contents.end();
+    while (first != last && blank(*first)) ++first;
+    while (first != last && blank(last[-1])) --last;
+    return set(name.c_str(), " holds", {first, static_cast<std::size_t>(last - first)});
+  }
+  return {};
+}
+
+/// Returns the device of that name.
+inline result<device> device_of_name(const named_device& named, source_location where) noexcept {
+  const char* chosen = named.name.c_str();
   text_builder out;
-  out << variable << " is \"" << chosen << '"';
+  out << named.origin << " \"" << chosen << '"';
   int index = 0;
   const char* at = chosen;
   for (; *at >= '0' && *at <= '9' && index < 100000; ++at) index = index * 10 + (*at - '0');
-  const bool is_index = *at == '\0';
+  const bool is_index = *at == '\0' && at != chosen;
   while (*at != '\0' && *at != ':') ++at;
   if (!is_index && *chosen != 'G' && *at == '\0') {
     out << ", which does not name a device. Set it to an index such as 0, a PCI address such as "
@@ -211,18 +252,16 @@ inline result<device> device_of_environment(const char* variable, const char* ch
 
 }  // namespace detail
 
-/// Returns the device that the environment variable GPU_DEVICE names, or else CUDA_DEVICE: by
-/// index, by PCI bus id or by UUID. If neither is set or both are empty, it is device 0.
+/// Returns the device that the environment variable GPU_DEVICE names, or else CUDA_DEVICE, or else
+/// the file `~/.cuda_device` or `~/.cuda-device`: by index, by PCI bus id or by UUID. If none of
+/// them is there, or the variables are empty, it is device 0. `default_context` tries all devices.
 /// **Errors**: those of `device::get`, `device::from_pci_bus_id` and `find_device_by_uuid`, with
-/// the variable and its value. **Capture**: not affected.
-/// **Threads**: any, while no thread changes the environment.
+/// the variable or the file and what it says; `errc::file_error` if the file cannot be read.
+/// **Capture**: not affected. **Threads**: any, while no thread changes the environment.
 inline result<device> default_device(source_location where = source_location::current()) noexcept {
-  for (const char* variable : {"GPU_DEVICE", "CUDA_DEVICE"}) {
-    const char* chosen = detail::environment_variable(variable);
-    if (chosen != nullptr && *chosen != '\0')
-      return detail::device_of_environment(variable, chosen, where);
-  }
-  return device::get(0, where);
+  detail::named_device named;
+  GPU_TRY(detail::find_named_device(named, where));
+  return named.origin.empty() ? device::get(0, where) : detail::device_of_name(named, where);
 }
 
 }  // namespace gpu::inline v0

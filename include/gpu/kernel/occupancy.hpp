@@ -4,6 +4,7 @@
 /// which block size gives the most.
 
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/device_data.hpp>
 #include <gpu/kernel/detail/launch_checks.hpp>
 #include <gpu/kernel/detail/shared_memory_opt_in.hpp>
 #include <gpu/kernel/kernel.hpp>
@@ -40,6 +41,13 @@ struct occupancy {
   occupancy_limit limited_by = occupancy_limit::blocks;
   /// The number of blocks that each resource alone would allow, indexed by `occupancy_limit`.
   int allowed_by[4] = {};
+};
+
+/// The resources that a block takes.
+struct block_demands {
+  int threads = 0;
+  int registers = 0;              ///< of each thread
+  std::size_t shared_memory = 0;  ///< bytes, static and dynamic together
 };
 
 /// A block size, and the smallest grid that fills the device with such blocks.
@@ -127,13 +135,40 @@ inline result<int> count_active_blocks(const char* function, const kernel_handle
   return blocks;
 }
 
-constexpr int round_up(int value, int unit) noexcept { return (value + unit - 1) / unit * unit; }
+/// Fills in what follows from the demands of a block and the capacities of a multiprocessor; not
+/// `blocks` and what depends on it.
+inline void limit_blocks(const device_data& device, const block_demands& block,
+                         occupancy& found) noexcept {
+  const auto round_up = [](auto value, auto unit) { return (value + unit - 1) / unit * unit; };
+  const int warp = static_cast<int>(device.warp_size);
+  const int warps = (block.threads + warp - 1) / warp;
+  // Each of the partitions has its share of the registers, and a warp has all of its own in one.
+  constexpr int partitions = device_data::register_partitions;
+  const int of_warp = round_up(block.registers * warp, device_data::register_unit);
+  const std::size_t shared = round_up(block.shared_memory + device.reserved_shared_memory,
+                                      device_data::shared_memory_unit);
+  const int most = device.blocks_per_multiprocessor;
+  const int allowed[] = {
+      most, device.warps_per_multiprocessor / warps,
+      of_warp == 0
+          ? most
+          : device.registers_per_multiprocessor / partitions / of_warp * partitions / warps,
+      shared == 0 ? most : static_cast<int>(device.shared_memory_per_multiprocessor / shared)};
+  for (int i = 0; i < 4; ++i) {
+    found.allowed_by[i] = allowed[i];
+    if (allowed[i] < found.allowed_by[static_cast<int>(found.limited_by)]) {
+      found.limited_by = static_cast<occupancy_limit>(i);
+    }
+  }
+}
 
-/// Returns how many warps of a multiprocessor get registers. Each of its four partitions has a
-/// quarter of them, and a warp has all of its own in one partition, in units of 256.
-constexpr int warps_with_registers(int registers, int of_thread, int warp_size) noexcept {
-  constexpr int partitions = 4;
-  return registers / partitions / round_up(of_thread * warp_size, 256) * partitions;
+/// Fills in what follows from `blocks`.
+inline void count_warps(const device_data& device, int threads, occupancy& found) noexcept {
+  const int warp = static_cast<int>(device.warp_size);
+  found.warps = found.blocks * ((threads + warp - 1) / warp);
+  found.fraction = device.warps_per_multiprocessor == 0
+                       ? 0
+                       : static_cast<double>(found.warps) / device.warps_per_multiprocessor;
 }
 
 }  // namespace detail
@@ -165,41 +200,52 @@ inline result<occupancy> get_occupancy(
   dynamic_shared = detail::bounded_dynamic_shared(dynamic_shared);
   found.blocks = GPU_TRY(detail::count_active_blocks("gpu::get_occupancy", kernel, on, block_size,
                                                      dynamic_shared, occupancy_flags::none, where));
-  const auto of_device = [&](CUdevice_attribute which, int& value) {
-    return driver::call<&driver::entry_points::device_get_attribute>(where, &value, which,
-                                                                     on.native());
-  };
+  const device_data data = GPU_TRY(device_data::of(on, where));
   const auto of_kernel = [&](CUfunction_attribute which, int& value) {
     return driver::call_in_any<&driver::entry_points::kernel_get_attribute>(
         where, &value, which, kernel.native(), on.native());
   };
-  int blocks = 0, threads = 0, registers = 0, shared = 0, reserved = 0, warp = 0;
-  int of_thread = 0, of_block = 0;
-  GPU_TRY(of_device(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, blocks));
-  GPU_TRY(of_device(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, threads));
-  GPU_TRY(of_device(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, registers));
-  GPU_TRY(of_device(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, shared));
-  GPU_TRY(of_device(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, reserved));
-  GPU_TRY(of_device(CU_DEVICE_ATTRIBUTE_WARP_SIZE, warp));
-  GPU_TRY(of_kernel(CU_FUNC_ATTRIBUTE_NUM_REGS, of_thread));
-  GPU_TRY(of_kernel(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, of_block));
+  block_demands block{.threads = block_size};
+  int shared = 0;
+  GPU_TRY(of_kernel(CU_FUNC_ATTRIBUTE_NUM_REGS, block.registers));
+  GPU_TRY(of_kernel(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, shared));
+  block.shared_memory = static_cast<std::size_t>(shared) + dynamic_shared;
+  detail::limit_blocks(data, block, found);
+  detail::count_warps(data, block_size, found);
+  return found;
+}
 
-  const int warps = (block_size + warp - 1) / warp;
-  const std::size_t block_shared =
-      (static_cast<std::size_t>(of_block + reserved) + dynamic_shared + 127) / 128 * 128;
-  const int allowed[] = {
-      blocks, threads / warp / warps,
-      of_thread == 0 ? blocks : detail::warps_with_registers(registers, of_thread, warp) / warps,
-      block_shared == 0 ? blocks
-                        : static_cast<int>(static_cast<std::size_t>(shared) / block_shared)};
-  for (int i = 0; i < 4; ++i) {
-    found.allowed_by[i] = allowed[i];
-    if (allowed[i] < found.allowed_by[static_cast<int>(found.limited_by)]) {
-      found.limited_by = static_cast<occupancy_limit>(i);
-    }
-  }
-  found.warps = found.blocks * warps;
-  found.fraction = static_cast<double>(found.warps * warp) / static_cast<double>(threads);
+/// Returns the occupancy from plain numbers, for a device and a kernel that need not be there. The
+/// answer is that of `get_occupancy`, if the compiler's figures are the same.
+/// **Errors**: `errc::invalid_launch` for a block that the device cannot run: without threads or
+/// with too many, with more registers or shared memory than a block can have. Asks no driver.
+/// **Capture**: not affected. **Threads**: any.
+inline result<occupancy> estimate_occupancy(
+    const device_data& device, const block_demands& block,
+    source_location where = source_location::current()) noexcept {
+  const auto refuse = [&](const char* what, std::uint64_t has,
+                          std::uint64_t most) -> result<occupancy> {
+    detail::text_builder out;
+    out << "a block of " << block.threads << " threads with " << block.registers
+        << " registers each and " << block.shared_memory << " bytes of shared memory has " << has
+        << ' ' << what << ", but must have " << (what[0] == 't' ? "from 1 to " : "at most ") << most
+        << ". Make it smaller.";
+    return detail::fail(detail::refusal(errc::invalid_launch, "gpu::estimate_occupancy",
+                                        out.finish(), where, has, most));
+  };
+  const auto threads = static_cast<std::uint64_t>(block.threads < 0 ? 0 : block.threads);
+  const auto each = static_cast<std::uint64_t>(block.registers < 0 ? 0 : block.registers);
+  if (threads < 1 || threads > device.threads_per_block || device.warp_size == 0)
+    return refuse("threads", threads, device.threads_per_block);
+  if (threads * each > static_cast<std::uint64_t>(device.registers_per_block))
+    return refuse("registers", threads * each,
+                  static_cast<std::uint64_t>(device.registers_per_block));
+  if (block.shared_memory > device.shared_memory_opt_in)
+    return refuse("bytes of shared memory", block.shared_memory, device.shared_memory_opt_in);
+  occupancy found;
+  detail::limit_blocks(device, block, found);
+  found.blocks = found.allowed_by[static_cast<int>(found.limited_by)];
+  detail::count_warps(device, block.threads, found);
   return found;
 }
 

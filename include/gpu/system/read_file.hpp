@@ -18,6 +18,9 @@ namespace gpu::inline v0::detail {
 inline constexpr std::uint64_t most_file_bytes = 0x7fff'ffff;
 inline constexpr std::uint64_t most_device_bytes = 16u << 20;
 
+/// Returns whether there is something with this path, also if it cannot be read.
+inline bool file_exists(const char* path) noexcept { return ::access(path, F_OK) == 0; }
+
 /// Sets `contents` to all bytes of an open file, of which the system said `about`. Returns 0 or
 /// what went wrong, as errno would say it: EFBIG past the limit; ENOMEM if memory ran out, and then
 /// `contents` is lost.

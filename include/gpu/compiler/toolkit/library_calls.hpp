@@ -2,9 +2,9 @@
 /// \file
 /// Checked calls of a library that is opened on first use: turns its error codes into `result`s.
 
-#include <gpu/compiler/toolkit/library_table.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/unique_handle.hpp>
+#include <gpu/system/library_table.hpp>
 
 namespace gpu::inline v0::detail {
 

@@ -4,9 +4,9 @@
 /// different code. They may be known without opening the library, which takes several
 /// milliseconds.
 
-#include <gpu/compiler/toolkit/library_table.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/system/library_table.hpp>
 
 #include <dlfcn.h>
 #include <sys/stat.h>

@@ -3,9 +3,9 @@
 /// The table of NVRTC's functions, loaded on first use and replaceable as a whole. NVRTC needs
 /// neither a GPU nor a driver.
 
-#include <gpu/compiler/toolkit/library_table.hpp>
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/detail/utility.hpp>
+#include <gpu/system/library_table.hpp>
 
 #include <dlfcn.h>
 
