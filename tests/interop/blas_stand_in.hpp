@@ -47,31 +47,49 @@ struct matrix {
   std::int64_t leading, stride;
 };
 
-template <class T> T load(std::uintptr_t address) {
-  T value{};
-  REQUIRE(gpu::driver::current_entry_points().memcpy_dtoh(&value, address, sizeof value) ==
-          CUDA_SUCCESS);
-  return value;
-}
+/// The elements of a batch of matrices as they are in memory, without what lies between them.
+template <class T> struct loaded {
+  std::int64_t rows, columns, count;  // in memory: transposed if the operand is
+  bool transposed;
+  std::vector<T> elements;
 
-/// Reads element (i, j) of op(matrix).
-template <class T> T element(const matrix& x, std::int64_t of, std::int64_t i, std::int64_t j) {
-  if (x.transposed) std::swap(i, j);
-  return load<T>(x.address +
-                 static_cast<std::uintptr_t>(of * x.stride + i + j * x.leading) * sizeof(T));
-}
+  loaded(const matrix& x, std::int64_t m, std::int64_t n, std::int64_t batch)
+      : rows{x.transposed ? n : m},
+        columns{x.transposed ? m : n},
+        count{x.stride == 0 ? 1 : batch},
+        transposed{x.transposed},
+        elements(static_cast<std::size_t>(rows * columns * count)) {
+    const bool dense = x.leading == rows;
+    for (std::int64_t of = 0; of < count; ++of) {
+      for (std::int64_t column = 0; column < (dense ? 1 : columns); ++column) {
+        const auto from =
+            x.address + static_cast<std::uintptr_t>(of * x.stride + column * x.leading) * sizeof(T);
+        T* const to = elements.data() + (of * columns + column) * rows;
+        const auto bytes = static_cast<std::size_t>(dense ? rows * columns : rows) * sizeof(T);
+        if (bytes != 0)
+          REQUIRE(gpu::driver::current_entry_points().memcpy_dtoh(to, from, bytes) == CUDA_SUCCESS);
+      }
+    }
+  }
+  T operator()(std::int64_t of, std::int64_t i, std::int64_t j) const {
+    if (transposed) std::swap(i, j);
+    return elements[static_cast<std::size_t>((of % count * columns + j) * rows + i)];
+  }
+};
 
 template <class T, class Scale>
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Scale alpha, const matrix& a,
               const matrix& b, Scale beta, const matrix& c, std::int64_t count) {
+  const loaded<T> left(a, m, k, count), right(b, k, n, count);
+  const bool adds = beta != Scale(0);
+  const loaded<T> before(c, adds ? m : 0, adds ? n : 0, count);
   for (std::int64_t of = 0; of < count; ++of) {
     for (std::int64_t j = 0; j < n; ++j) {
       for (std::int64_t i = 0; i < m; ++i) {
         Scale sum{};
-        for (std::int64_t p = 0; p < k; ++p)
-          sum += Scale(element<T>(a, of, i, p)) * Scale(element<T>(b, of, p, j));
+        for (std::int64_t p = 0; p < k; ++p) sum += Scale(left(of, i, p)) * Scale(right(of, p, j));
         sum *= alpha;
-        if (beta != Scale(0)) sum += beta * Scale(element<T>(c, of, i, j));
+        if (adds) sum += beta * Scale(before(of, i, j));
         const T value = T(sum);
         const auto at =
             c.address + static_cast<std::uintptr_t>(of * c.stride + i + j * c.leading) * sizeof(T);

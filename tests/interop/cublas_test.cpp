@@ -216,10 +216,10 @@ TEST_CASE("cuBLAS: each of its calls fails in turn", "[interop][cublas]") {
   CHECK(calls == 3);
 }
 
-TEST_CASE("cuBLAS: driver calls and allocations fail in turn", "[interop][cublas][cpu]") {
+TEST_CASE("cuBLAS: driver calls fail in turn", "[interop][cublas][cpu]") {
   const auto table = blas_stand_in::cublas();
   const in_force stand_in(table);
-  CHECK(test::sweep(
+  CHECK(test::sweep_calls(
             []() -> gpu::result<> {
               const auto stream = GPU_TRY(gpu::stream::create(GPU_TRY(gpu::device::get(0))));
               return gpu::cublas_handle::create(stream).transform([](const auto&) {});
@@ -302,7 +302,7 @@ TEST_CASE("matmul: its own kernel multiplies what cuBLASLt fails to", "[array][m
   auto out = test::value_of(gpu::zeros<float>(f.stream, gpu::shape{128, 128}));
   blas_stand_in::products = 0;
   blas_stand_in::live = 0;
-  // The real failures are found without a product; the last one is not a failure, but slow here.
+  // Called directly, so that the kernel does not run each time.
   gpu::detail::blas_product product{};
   const gpu::detail::product_shape s =
       gpu::detail::product_shape_of<float, 2, 2, 2>(a.view(), a.view(), out.view());
@@ -315,7 +315,7 @@ TEST_CASE("matmul: its own kernel multiplies what cuBLASLt fails to", "[array][m
         return {};
       },
       [](const gpu::result<>&, int) { CHECK(blas_stand_in::live <= 1); });
-  CHECK(calls >= 17);
+  CHECK(calls == 15);  // and the handle, which is made once
   test::calls_of_library() = {0, 3};
   test::value_of(gpu::matmul(f.stream, a, a, out));
   test::calls_of_library() = {};

@@ -134,7 +134,7 @@ TEST_CASE("DLPack: a view goes out with its strides and its owner", "[interop][d
       test::value_of(gpu::ones<float>(f.stream, gpu::shape{4, 6})));
   const std::weak_ptr<gpu::array<float, 2>> watch = a;
   const gpu::array_view<const float, 2> turned =
-      gpu::transpose((*a)(gpu::slice(0, gpu::to_end, 2), gpu::slice(5, gpu::to_end, -1)));
+      gpu::transpose((*a)(gpu::slice(0, gpu::to_end, 2), gpu::slice(5, gpu::before_start, -1)));
   gpu::dlpack_tensor tensor = test::value_of(gpu::to_dlpack(f.stream, turned, std::move(a)));
   CHECK_FALSE(watch.expired());
   CHECK(tensor.is_read_only());

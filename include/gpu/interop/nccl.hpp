@@ -257,7 +257,7 @@ class nccl_communicator {
   /// (ncclCommFinalize, ncclCommDestroy)
   result<> finish(source_location where = source_location::current()) noexcept {
     GPU_TRY(require_handle("gpu::nccl_communicator::finish", where));
-    const result<> done = driver::in_context(context().native(), where, [&]() -> result<> {
+    result<> done = driver::in_context(context().native(), where, [&]() -> result<> {
       constexpr auto finalize = &detail::nccl_functions::finalize;
       constexpr auto destroy = &detail::nccl_functions::destroy;
       const int code = GPU_TRY(detail::call_nccl<finalize>(where, native()));
