@@ -1,7 +1,10 @@
 // Where the elements of matrices are in the registers of a warp.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include <gpu/testing/detail/ptx/ir.hpp>
@@ -27,7 +30,9 @@ struct fragment_plan {
 
 /// What a matrix instruction does, by its shape and types.
 struct matrix_plan {
+  ptx::opcode op = ptx::opcode::mma;
   ptx::matrix_shape shape;
+  std::array<ptx::type, 4> types{};  // of the instruction
   bool wmma = false;
   bool four = false;                          // four products of 8 x 4 and 4 x 8
   bool a_columns = false, b_columns = false;  // of the four products: they change the fragments
@@ -139,7 +144,9 @@ inline fragment_plan plan_fragment(const matrix_plan& plan, ptx::matrix_role rol
 inline matrix_plan make_matrix_plan(const ptx::instruction& i) {
   using ptx::opcode;
   matrix_plan plan;
+  plan.op = i.op;
   plan.shape = i.with.shape;
+  std::copy(std::begin(i.types), std::end(i.types), plan.types.begin());
   plan.wmma = ptx::is_wmma(i.op);
   plan.four = i.op == opcode::mma && ptx::is_four_products(plan.shape, i.types[1]);
   plan.a_columns = plan.four && i.with.a_columns;
@@ -164,21 +171,10 @@ inline matrix_plan make_matrix_plan(const ptx::instruction& i) {
 
 /// Returns whether an instruction has this plan.
 inline bool has_plan(const matrix_plan& plan, const ptx::instruction& i) {
-  using ptx::opcode;
-  const bool four = i.op == opcode::mma && ptx::is_four_products(i.with.shape, i.types[1]);
-  if (!(plan.shape == i.with.shape) || plan.wmma != ptx::is_wmma(i.op) || plan.four != four)
-    return false;
-  if (four && (plan.a_columns != i.with.a_columns || plan.b_columns != i.with.b_columns))
-    return false;
-  const bool multiplies = i.op == opcode::mma || i.op == opcode::wmma_mma;
-  const bool a = multiplies || i.op == opcode::wmma_load_a;
-  const bool b = multiplies || i.op == opcode::wmma_load_b;
-  const bool c = multiplies || (!a && !b);
-  const auto none = ptx::type::none;
-  return plan.d.element == (multiplies ? i.types[0] : none) &&
-         plan.a.element == (a ? i.types[multiplies ? 1 : 0] : none) &&
-         plan.b.element == (b ? i.types[multiplies ? 2 : 0] : none) &&
-         plan.c.element == (c ? i.types[multiplies ? 3 : 0] : none);
+  return plan.op == i.op && plan.shape == i.with.shape &&
+         std::equal(std::begin(i.types), std::end(i.types), plan.types.begin()) &&
+         plan.a_columns == (plan.four && i.with.a_columns) &&
+         plan.b_columns == (plan.four && i.with.b_columns);
 }
 
 }  // namespace gpu::inline v0::testing::machine
