@@ -30,12 +30,9 @@ inline void write_converted(text_builder& out, const body_value& value, element_
     out << target.device_name << '(';
     write_converted(out, value, real_kind(to));
     out << ')';
-  } else if (to == element_kind::half && value.kind == element_kind::float64) {
-    out << "gpu_half_of(" << value.name << ')';
   } else {
-    const bool by_float = is_short_kind(to) || is_short_kind(value.kind);
-    out << '(' << target.device_name << ')'
-        << (by_float && to != element_kind::float32 ? "(float)" : "") << value.name;
+    const bool by_float = is_short_kind(value.kind) && to != element_kind::float32;
+    out << '(' << target.device_name << ')' << (by_float ? "(float)" : "") << value.name;
   }
 }
 
@@ -68,7 +65,6 @@ class expression_writer {
       at += header_at(words).words;
       write_part(words, stack);
     }
-    need_conversion(stack.back().kind, kind);
     stores_ << out << "[i] = ";
     write_converted(stores_, stack.back(), kind);
     stores_ << ";\n";
@@ -164,7 +160,6 @@ class expression_writer {
     for (std::size_t k = 0; k < count; ++k) stack.pop_back();
     text_builder code;
     if (header.what == opcode::cast) {
-      need_conversion(operands[0].kind, header.kind);
       write_converted(code, operands[0], header.kind);
     } else if (header.what == opcode::formula) {
       write_formula(code, text_at(words), operands, header.kind);
@@ -192,6 +187,7 @@ class expression_writer {
 
   /// Returns the variable that holds a value; one that is there, if the same has been computed.
   body_value value_of(text code, const char* what, element_kind kind) {
+    if (is_short_kind(kind) || class_of(kind) == kind_class::complex) need(numbers_include);
     for (const computed& each : computed_) {
       if (each.kind == kind && each.code == code) return {each.variable, kind};
     }
@@ -212,9 +208,10 @@ class expression_writer {
     for (std::size_t k = 0; k < operands.size(); ++k) given[k] = {operands[k].kind};
     const operation_types types = resolve_types(facts.what, given);
     const element_kind last = types.operands[operands.size() - 1];
-    const char* code = class_of(last) == kind_class::complex && facts.complex_text != nullptr
-                           ? facts.complex_text
-                           : facts.text;
+    const char* code = facts.text;
+    if (class_of(last) == kind_class::complex && facts.complex_text != nullptr)
+      code = facts.complex_text;
+    if (is_short_kind(last) && facts.short_text != nullptr) code = facts.short_text;
     if (facts.rule == operation_rule::rounding && is_integral_kind(last)) code = "$1";
     if (code == facts.text || facts.rule == operation_rule::test) need(facts.helper);
     // Of 64 bits, one with a sign and one without: no type holds both.
@@ -252,7 +249,6 @@ class expression_writer {
   }
 
   void write_operand(text_builder& out, opcode what, const body_value& value, element_kind kind) {
-    need_conversion(value.kind, computed_kind(kind));
     const char* const type = computed_type(what, kind);
     const bool is_cast = string_ref(type) != facts_of(computed_kind(kind)).device_name;
     if (is_cast) out << '(' << type << ')';
@@ -274,10 +270,6 @@ class expression_writer {
     preamble_ << ") {\n  return (" << facts_of(result).device_name << ")(\n"
               << code << "\n  );\n}\n";
     out << ')';
-  }
-
-  void need_conversion(element_kind from, element_kind to) {
-    if (to == element_kind::half && from == element_kind::float64) need(half_helper);
   }
 
   /// Adds a text to the preamble, once.
