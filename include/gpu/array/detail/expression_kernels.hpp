@@ -3,6 +3,7 @@
 /// The kernels of expressions, found by what the expressions are made of.
 
 #include <gpu/algorithm/detail/elementwise_kernel.hpp>
+#include <gpu/algorithm/detail/loop_plan.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 #include <gpu/array/detail/expression_text.hpp>
 #include <gpu/system/made_once.hpp>
@@ -19,6 +20,7 @@ struct expression_target {
 /// The kernels of one structure of expressions, for all layouts of their operands.
 struct expression_kernels {
   loop_state loops;
+  loop_form usual;  ///< for contiguous, aligned operands, if they are loaded before the text
   std::uint32_t hash = 0;
   sequence<std::uint32_t> key;
   expression_kernels* next = nullptr;
@@ -93,6 +95,7 @@ inline result<> describe_expression(const evaluation& call, const expression_lay
   GPU_TRY(describe_snippet(code, required(names.finish()), writer.body, options, call.where));
   made.loops.uses = find_uses(code);
   made.loops.write = &write_elementwise;
+  made.usual = spread_groups(usual_form(made.loops));
   return {};
 }
 
