@@ -170,7 +170,7 @@ result<T> fetch(const stream_ref& stream, CUdeviceptr from, source_location wher
 /// several elements of `out` are at one address; `errc::wrong_context`; `errc::empty_handle`.
 /// **Cost**: one launch; the kernel is compiled by the first call with such operations and types,
 /// and for other layouts when they come, at most 9 times. **Capture**: allowed, if the kernel is
-/// there: call `prepare` before; not with a temporary array.
+/// there: call `prepare` before. A temporary array then belongs to the graph.
 template <detail::viewable Out, detail::evaluated A>
 result<> assign(const stream_ref& stream, Out&& out, A&& a,
                 source_location where = source_location::current()) {
@@ -206,8 +206,10 @@ result<> assign(const stream_ref& stream, Out&& out,
   }
 }
 
-/// Compiles what `assign` of these arguments needs, and runs nothing. So the first `assign` takes
-/// no longer than later ones, and may be captured.
+/// Compiles what `assign` of these arguments needs, and writes nothing. So the first `assign` takes
+/// no longer than later ones, and may be captured. If that takes a temporary array, one is
+/// allocated and freed, so that the memory is kept for it. **Errors**: those of `assign`.
+/// **Capture**: allowed if nothing is left to be compiled.
 template <detail::viewable Out, detail::evaluated A>
 result<> prepare(const stream_ref& stream, Out&& out, A&& a,
                  source_location where = source_location::current()) {

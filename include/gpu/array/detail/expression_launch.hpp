@@ -35,13 +35,14 @@ inline result<> require_target(const evaluation& call, const expression_layout& 
   return refuse_evaluation(call, errc::size_mismatch, text);
 }
 
-/// Fails if a kernel would have to be compiled, or memory to be allocated, during capture.
-inline result<> require_prepared(const evaluation& call, const char* what) noexcept {
+/// Fails if the stream is being captured, since a kernel would have to be compiled.
+inline result<> require_prepared(const evaluation& call) noexcept {
   bool captured = false;
   GPU_TRY(get_captured(call.stream, captured, call.where));
   if (!captured) return {};
   text_builder out;
-  out << "the stream is being captured, and " << what;
+  out << "the stream is being captured, and the kernel of this expression for these layouts is not "
+         "compiled yet. Call gpu::prepare with the same arguments before the capture.";
   return refuse_evaluation(call, errc::capture_prohibited, out);
 }
 
@@ -87,9 +88,7 @@ inline result<const untyped_kernel*> find_form(const evaluation& call, const loo
     form = general_form(loop, axes);
     if (const untyped_kernel* const known = kernels.known(on, form.key())) return known;
   }
-  GPU_TRY(require_prepared(call,
-                           "the kernel of this expression for these layouts is not compiled yet. "
-                           "Call gpu::prepare with the same arguments before the capture."));
+  GPU_TRY(require_prepared(call));
   return find_kernel(loop.state, on, form, call.where);
 }
 
@@ -192,9 +191,6 @@ inline result<> run_expressions(const evaluation& call, const expression_target*
   for (std::size_t t = 0; t < count; ++t)
     overlaps = overlaps || overlaps_operands(layout, arguments, targets[t]);
   if (!overlaps) return launch_expression(call, layout, targets, count, arguments, step);
-  GPU_TRY(require_prepared(call,
-                           "a result overlaps elements that are read at other indices, which takes "
-                           "temporary memory. Assign to another array."));
   return run_by_copy(call, targets, count, step);
 }
 
