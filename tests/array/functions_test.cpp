@@ -8,6 +8,7 @@
 #include <cuda_fp16.h>
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -228,6 +229,72 @@ TEST_CASE("integers divide as in Python", "[array][functions]") {
   const auto exact = f.download(test::value_of(gpu::evaluate(f.stream, gpu::true_divide(x, 2))));
   CHECK(exact ==
         std::vector<double>{3.5, -3.5, 3.5, -3.5, 2.5, INT32_MIN / 2.0, INT32_MIN / 2.0, 0});
+}
+
+TEMPLATE_TEST_CASE("the largest unsigned integer divides like any other", "[array][functions]",
+                   std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t) {
+  const fixture f;
+  constexpr TestType most = std::numeric_limits<TestType>::max();
+  const std::vector<TestType> host{most, static_cast<TestType>(most - 1), 0, 1, most / 2, most,
+                                   200};
+  const std::vector<TestType> other{
+      most, most, most, most, most, 1, static_cast<TestType>(most - 1)};
+  const auto x = test::value_of(gpu::array<TestType>::from(f.stream, host));
+  const auto y = test::value_of(gpu::array<TestType>::from(f.stream, other));
+  const auto found = evaluate_all<TestType>(f, host.size(), gpu::floor_divide(x, y),
+                                            gpu::remainder(x, y), gpu::floor_divide(x, most),
+                                            gpu::remainder(x, most), gpu::remainder(most, y));
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    CAPTURE(i);
+    CHECK(found[0][i] == host[i] / other[i]);
+    CHECK(found[1][i] == host[i] % other[i]);
+    CHECK(found[2][i] == host[i] / most);
+    CHECK(found[3][i] == host[i] % most);
+    CHECK(found[4][i] == most % other[i]);
+  }
+}
+
+TEMPLATE_TEST_CASE("ldexp takes every exponent and rounds once", "[array][functions]", float,
+                   double) {
+  const fixture f;
+  const std::vector<std::int64_t> large{INT64_MAX, INT64_MIN, 1LL << 32,   (1LL << 32) + 1,
+                                        INT32_MIN, INT32_MAX, -(1LL << 32)};
+  const auto exponents = test::value_of(gpu::array<std::int64_t>::from(f.stream, large));
+  const auto x = test::value_of(gpu::array<TestType, 2>::from(
+      f.stream, {{TestType(-1.5)}, {0}, {std::numeric_limits<TestType>::denorm_min()}}));
+  const auto found = f.download(test::value_of(gpu::evaluate(f.stream, gpu::ldexp(x, exponents))));
+  const TestType infinity = std::numeric_limits<TestType>::infinity();
+  for (std::size_t i = 0; i < large.size(); ++i) {
+    CAPTURE(large[i]);
+    CHECK(found[i] == (large[i] > 0 ? -infinity : TestType(-0.0)));
+    CHECK(std::signbit(found[i]));
+    CHECK(found[large.size() + i] == 0);
+    CHECK(found[2 * large.size() + i] == (large[i] > 0 ? infinity : 0));
+  }
+  const auto powers = test::value_of(
+      gpu::array<std::uint64_t>::from(f.stream, {0, 3, std::uint64_t{1} << 32, UINT64_MAX}));
+  CHECK(f.download(test::value_of(gpu::evaluate(f.stream, gpu::ldexp(x(0), powers)))) ==
+        std::vector<TestType>{TestType(-1.5), -12, -infinity, -infinity});
+  CHECK(test::value_of(gpu::item(f.stream, gpu::ldexp(x(0, 0), 1LL << 32))) == -infinity);
+  // Through the subnormal numbers, where bits are rounded away.
+  std::vector<int> steps;
+  for (int n = -2200; n <= 2200; ++n) steps.push_back(n);
+  const std::vector<TestType> numbers{TestType(1) + std::numeric_limits<TestType>::epsilon(),
+                                      TestType(1.75),
+                                      TestType(-0x1.555554p0),
+                                      TestType(0x1.8p-100),
+                                      std::numeric_limits<TestType>::max(),
+                                      7 * std::numeric_limits<TestType>::denorm_min()};
+  const auto each = test::value_of(gpu::array<int>::from(f.stream, steps));
+  const auto a = test::value_of(gpu::array<TestType>::from(f.stream, numbers));
+  const auto scaled = f.download(
+      test::value_of(gpu::evaluate(f.stream, gpu::ldexp(a(gpu::all(), gpu::new_axis()), each))));
+  std::size_t wrong = 0;
+  for (std::size_t k = 0; k < scaled.size(); ++k) {
+    const TestType expected = std::ldexp(numbers[k / steps.size()], steps[k % steps.size()]);
+    wrong += scaled[k] == expected ? 0u : 1u;
+  }
+  CHECK(wrong == 0);
 }
 
 TEMPLATE_TEST_CASE("functions of complex numbers are those of the host", "[array][functions]",

@@ -184,8 +184,8 @@ result<T> fetch(const stream_ref& stream, CUdeviceptr from, source_location wher
 /// several elements of `out` are at one address; `errc::wrong_context`; `errc::empty_handle`.
 /// **Cost**: one launch, and those of the reductions in the expression before; a kernel is compiled
 /// by the first call with such operations and types, and for other layouts when they come, at most
-/// 9 times. **Capture**: allowed, if the kernels are there: call `prepare` before; not with a
-/// temporary array. The memory of the results of reductions then belongs to the graph.
+/// 9 times. **Capture**: allowed, if the kernels are there: call `prepare` before. The
+/// memory of a temporary array, and of the results of reductions, then belongs to the graph.
 template <detail::viewable Out, detail::evaluated A>
 result<> assign(const stream_ref& stream, Out&& out, A&& a,
                 source_location where = source_location::current()) {
@@ -221,8 +221,10 @@ result<> assign(const stream_ref& stream, Out&& out,
   }
 }
 
-/// Compiles what `assign` of these arguments needs, and runs nothing. So the first `assign` takes
-/// no longer than later ones, and may be captured.
+/// Compiles what `assign` of these arguments needs, and writes nothing. So the first `assign` takes
+/// no longer than later ones, and may be captured. If that takes a temporary array, one is
+/// allocated and freed, so that the memory is kept for it. **Errors**: those of `assign`.
+/// **Capture**: allowed if nothing is left to be compiled.
 template <detail::viewable Out, detail::evaluated A>
 result<> prepare(const stream_ref& stream, Out&& out, A&& a,
                  source_location where = source_location::current()) {

@@ -109,14 +109,41 @@ template <class T> __device__ complex<T> polar(T size, T angle) {
   return {size * cos(angle), size * sin(angle)};
 }
 
-/// A floating-point number of 16 bits. It computes as a float, rounded to the nearest.
+/// Returns the float that a number rounds to, by way of which it is rounded to 16 bits as if at once:
+/// where the number is between two floats, the one whose last bit is 1 (S. Boldo, G. Melquiond,
+/// "Emulation of FMA and correctly rounded sums", 2008). `low` is the number rounded toward 0.
+template <class T> __device__ float odd_unless_exact(T number, float low) {
+  return T(low) == number ? low : __uint_as_float(__float_as_uint(low) | 1);
+}
+__device__ inline float round_to_odd(double a) { return odd_unless_exact(a, __double2float_rz(a)); }
+__device__ inline float round_to_odd(int a) { return odd_unless_exact(a, __int2float_rz(a)); }
+__device__ inline float round_to_odd(unsigned a) { return odd_unless_exact(a, __uint2float_rz(a)); }
+__device__ inline float round_to_odd(long long a) { return odd_unless_exact(a, __ll2float_rz(a)); }
+__device__ inline float round_to_odd(unsigned long long a) {
+  return odd_unless_exact(a, __ull2float_rz(a));
+}
+/// Of a * b + c, which may lie between two floats.
+__device__ inline float fma_to_odd(float a, float b, float c) {
+  const float low = __fmaf_rd(a, b, c), high = __fmaf_ru(a, b, c);
+  if (low == high || low != low) return __fmaf_rn(a, b, c);
+  return (__float_as_uint(low) & 1) != 0 ? low : high;
+}
+
+/// A floating-point number of 16 bits. It computes as a float. All conversions round to the nearest,
+/// once.
 template <class Format> struct short_float {
   unsigned short bits;
 
   short_float() = default;
   __device__ short_float(float value) : bits(Format::to_bits(value)) {}
-  __device__ explicit short_float(double value) : bits(Format::to_bits(float(value))) {}
-  __device__ explicit short_float(int value) : bits(Format::to_bits(float(value))) {}
+  __device__ short_float(double value) : short_float(round_to_odd(value)) {}
+  __device__ short_float(int value) : short_float(round_to_odd(value)) {}
+  __device__ short_float(unsigned value) : short_float(round_to_odd(value)) {}
+  __device__ short_float(long value) : short_float(round_to_odd((long long)value)) {}
+  __device__ short_float(unsigned long value)
+      : short_float(round_to_odd((unsigned long long)value)) {}
+  __device__ short_float(long long value) : short_float(round_to_odd(value)) {}
+  __device__ short_float(unsigned long long value) : short_float(round_to_odd(value)) {}
   __device__ operator float() const { return Format::to_float(bits); }
 
   __device__ short_float& operator+=(float b) { return *this = float(*this) + b; }

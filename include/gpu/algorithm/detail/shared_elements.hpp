@@ -115,6 +115,8 @@ struct byte_range {
   std::uintptr_t begin, end;
 };
 inline byte_range bytes_of(const loop_operand& operand, std::size_t element_bytes) noexcept {
+  if (operand.contiguous && operand.memory.count != 0)
+    return {operand.memory.address, operand.memory.address + operand.memory.count * element_bytes};
   const element_reach reach = reach_of(operand);
   const auto size = static_cast<std::ptrdiff_t>(element_bytes);
   const std::uintptr_t first = operand.memory.address;

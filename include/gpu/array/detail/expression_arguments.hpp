@@ -16,14 +16,19 @@ inline void repeat_view(const expression_slot& slot, const loop_operand& out,
   made.memory.count = out.memory.count;
   made.rank = out.rank;
   std::ptrdiff_t dense = 1;
+  bool contiguous = true;
   for (int axis = out.rank; axis-- > 0;) {
     const std::size_t extent = out.extents[axis];
+    const int own_axis = axis - missing;
+    std::ptrdiff_t stride = 0;
+    if (own_axis >= 0 && slot.extent(own_axis) == extent)
+      stride = static_cast<std::ptrdiff_t>(strides[own_axis]);
     made.extents[axis] = extent;
-    const bool repeats = axis < missing || (slot.extent(axis - missing) == 1 && extent != 1);
-    made.strides[axis] = repeats ? 0 : static_cast<std::ptrdiff_t>(strides[axis - missing]);
-    if (extent != 1 && made.strides[axis] != dense) made.contiguous = false;
+    made.strides[axis] = stride;
+    contiguous = contiguous && (extent == 1 || stride == dense);
     dense *= static_cast<std::ptrdiff_t>(extent);
   }
+  made.contiguous = contiguous;
 }
 
 /// Sets `repeated` to where a leaf's elements are in the shape of `out`. Returns whether they are
@@ -79,7 +84,7 @@ class expression_arguments {
   /// are too many.
   bool add(const expression_target* targets, std::size_t count,
            expression_layout& layout) noexcept {
-    for (std::size_t t = 0; t < count; ++t) arguments_[used_++] = {targets[t].out, nullptr};
+    for (std::size_t t = 0; t < count; ++t) add(targets[t].out);
     return add_slots(layout, *targets[0].out);
   }
 
@@ -102,12 +107,19 @@ class expression_arguments {
   }
 
   const loop_argument* arguments() const noexcept { return arguments_; }
+  /// Whether all elements are contiguous and at multiples of 16 bytes.
+  bool are_plain() const noexcept { return plain_; }
   /// The views, in the order of their slots.
   std::size_t view_count() const noexcept { return view_count_; }
   const loop_operand& view(std::size_t v) const noexcept { return views_[v]; }
 
  private:
   static constexpr std::size_t most_repeated = 4;
+
+  void add(const loop_operand* operand) noexcept {
+    plain_ = plain_ && operand->contiguous && operand->memory.address % 16 == 0;
+    arguments_[used_++] = {operand, nullptr};
+  }
 
   bool add(expression_slot& slot, const loop_operand& out, const int* order) noexcept {
     const opcode what = slot.header().what;
@@ -117,7 +129,7 @@ class expression_arguments {
       loop_operand* const made = ::new (static_cast<void*>(&views_[view_count_++])) loop_operand;
       repeat_view(slot, out, *made);
       if (order != nullptr) order_axes(*made, order);
-      arguments_[used_++] = {made, nullptr};
+      add(made);
     } else {
       arguments_[used_++] = {nullptr, const_cast<void*>(slot.state())};
       if (repeated_count_ == most_repeated) return false;
@@ -139,6 +151,7 @@ class expression_arguments {
   };
   repeated_leaf repeated_[most_repeated];
   std::size_t used_ = 0, view_count_ = 0, repeated_count_ = 0;
+  bool plain_ = true;
 };
 
 }  // namespace gpu::inline v0::detail

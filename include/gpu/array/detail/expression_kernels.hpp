@@ -3,6 +3,7 @@
 /// The kernels of expressions, found by what the expressions are made of.
 
 #include <gpu/algorithm/detail/elementwise_kernel.hpp>
+#include <gpu/algorithm/detail/loop_plan.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 #include <gpu/array/detail/expression_text.hpp>
 #include <gpu/system/made_once.hpp>
@@ -20,6 +21,7 @@ struct expression_target {
 /// `loop_state`.
 template <class State> struct structure_kernels {
   State loops;
+  loop_form usual;  ///< for contiguous, aligned operands, if they are loaded before the text
   std::uint32_t hash = 0;
   sequence<std::uint32_t> key;
   structure_kernels* next = nullptr;
@@ -87,9 +89,7 @@ inline result<> finish_snippet(const evaluation& call, expression_writer& writer
   snippet_options options;
   options.fast = writer.is_fast;
   static_cast<text&>(options.name) = writer.name;
-  text_builder preamble;
-  preamble << (writer.uses_numbers ? "#include <gpu/numbers.hpp>\n" : "") << writer.preamble;
-  static_cast<text&>(options.preamble) = required(preamble.finish());
+  static_cast<text&>(options.preamble) = writer.preamble;
   static_cast<text&>(options.before) = writer.setup;
   return describe_snippet(code, required(names.finish()), writer.body, options, call.where);
 }
@@ -141,6 +141,7 @@ template <class State> class structure_store {
       made.get()->key = sequence<std::uint32_t>(layout.key, layout.key + layout.key_size);
       made.get()->next = head;
       GPU_TRY(describe(made.get()->loops));
+      made.get()->usual = spread_groups(usual_form(made.get()->loops));
       while (!__atomic_compare_exchange_n(&bucket, &made.get()->next, made.get(), true,
                                           __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
       }

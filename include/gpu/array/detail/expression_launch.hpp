@@ -35,13 +35,14 @@ inline result<> require_target(const evaluation& call, const expression_layout& 
   return refuse_evaluation(call, errc::size_mismatch, text);
 }
 
-/// Fails if a kernel would have to be compiled, or memory to be allocated, during capture.
+/// Fails if the stream is being captured, since a kernel would have to be compiled.
 inline result<> require_prepared(const evaluation& call, const char* what) noexcept {
   bool captured = false;
   GPU_TRY(get_captured(call.stream, captured, call.where));
   if (!captured) return {};
   text_builder out;
-  out << "the stream is being captured, and " << what;
+  out << "the stream is being captured, and " << what
+      << " is not compiled yet. Call gpu::prepare with the same arguments before the capture.";
   return refuse_evaluation(call, errc::capture_prohibited, out);
 }
 
@@ -69,11 +70,17 @@ inline loop_form general_form(const loop_call& call, merged_axes& axes) noexcept
 
 /// Finds the kernel for the layouts of a call's arguments.
 inline result<const untyped_kernel*> find_form(const evaluation& call, const loop_call& loop,
-                                               std::size_t count, loop_form& form,
-                                               merged_axes& axes) {
-  form = choose_form(loop, count, axes);
-  choose_patch(loop, form, axes);
-  if (form.patch_axis == 0) form = spread_groups(form);
+                                               const expression_arguments& arguments,
+                                               const loop_form& usual, std::size_t count,
+                                               loop_form& form, merged_axes& axes) {
+  const bool by_element = __atomic_load_n(&loop.state.by_element, __ATOMIC_RELAXED);
+  if (arguments.are_plain() && by_element && count <= 0x7000'0000) {
+    form = usual;
+  } else {
+    form = choose_form(loop, count, axes);
+    choose_patch(loop, form, axes);
+    if (form.patch_axis == 0) form = spread_groups(form);
+  }
   const kernel_store& kernels = loop.state.kernels;
   const device on = call.stream.device();
   if (const untyped_kernel* const known = kernels.known(on, form.key())) return known;
@@ -81,10 +88,21 @@ inline result<const untyped_kernel*> find_form(const evaluation& call, const loo
     form = general_form(loop, axes);
     if (const untyped_kernel* const known = kernels.known(on, form.key())) return known;
   }
-  GPU_TRY(require_prepared(call,
-                           "the kernel of this expression for these layouts is not compiled yet. "
-                           "Call gpu::prepare with the same arguments before the capture."));
+  GPU_TRY(require_prepared(call, "the kernel of this expression for these layouts"));
   return find_kernel(loop.state, on, form, call.where);
+}
+
+/// Fails if the memory of an argument cannot be used on the stream.
+inline result<> require_memory(const loop_call& call) noexcept {
+  for (std::size_t p = 0; p < call.count(); ++p) {
+    if (call.operand(p) == nullptr) continue;
+    const copy_end& memory = call.operand(p)->memory;
+    const bool is_aligned = (memory.address & (call.code().parameters[p].type.alignment - 1)) == 0;
+    const bool is_here = !memory.context || memory.context == call.stream.context();
+    if (is_aligned && is_here && !memory.moved_from()) continue;
+    GPU_TRY(require_usable(call.code().function, call.stream, name_operand(call, p), call.where));
+  }
+  return {};
 }
 
 /// Launches the kernel of expressions that have been taken apart.
@@ -99,13 +117,17 @@ inline result<> launch_expression(const evaluation& call, expression_layout& lay
     layout.add_key(static_cast<std::uint32_t>(targets[t].kind));
   expression_kernels& kernels = *GPU_TRY(find_expression(call, layout, targets, count));
   const loop_call loop{kernels.loops, call.stream, call.where, arguments.arguments()};
-  std::size_t elements = 0;
-  bool any = false;
-  GPU_TRY(check_operands(loop, elements, any));
+  const loop_operand& out = *targets[0].out;
+  GPU_TRY(require_memory(loop));
+  const std::size_t elements = out.memory.count;
   if (elements == 0) return {};
+  // Operands have been compared with the results, but not these with each other.
+  const bool one_by_one = out.contiguous || !shares_within(out, facts_of(targets[0].kind).bytes);
+  if (count > 1 || !one_by_one) GPU_TRY(require_no_overlap(loop));
   merged_axes axes;
   loop_form form;
-  const untyped_kernel* const kernel = GPU_TRY(find_form(call, loop, elements, form, axes));
+  const untyped_kernel* const kernel =
+      GPU_TRY(find_form(call, loop, arguments, kernels.usual, elements, form, axes));
   if (step == evaluation_step::prepare) return {};
   const std::size_t blocks =
       form.patch_axis != 0 ? patch_blocks(form, axes) : (elements - 1) / form.tile() + 1;
@@ -170,9 +192,6 @@ inline result<> run_in_one_kernel(const evaluation& call, const expression_targe
   for (std::size_t t = 0; t < count; ++t)
     overlaps = overlaps || overlaps_operands(layout, arguments, targets[t]);
   if (!overlaps) return launch_expression(call, layout, targets, count, arguments, step);
-  GPU_TRY(require_prepared(call,
-                           "a result overlaps elements that are read at other indices, which takes "
-                           "temporary memory. Assign to another array."));
   return run_by_copy(call, targets, count, step);
 }
 

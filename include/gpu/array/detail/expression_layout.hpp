@@ -28,6 +28,8 @@ struct expression_slot {
   std::size_t state_bytes() const noexcept { return words[2] & 0xffff'ffff; }
   std::size_t state_alignment() const noexcept { return words[2] >> 32; }
   const void* state() const noexcept { return words + leaf_words + header().rank; }
+  /// Returns whether a view is of an owner that was moved from.
+  bool moved_from() const noexcept { return (header().flags & owner_flag) != 0 && words[2] == 0; }
   /// Returns the elements of a view, without extents and strides.
   copy_end memory() const noexcept {
     copy_end made;
@@ -61,8 +63,9 @@ struct expression_layout {
 
 /// Returns whether two operands are the same elements.
 inline bool same_slot(const expression_word* a, const expression_word* b) noexcept {
+  if (a[1] != b[1] || a[0] != b[0]) return false;
   const word_header header = header_at(a);
-  if (a[1] != b[1] || a[0] != b[0] || header.what == opcode::number) return false;
+  if (header.what == opcode::number) return false;
   for (std::size_t k = 2; k < header.words; ++k) {
     if (a[k] != b[k]) return false;
   }
@@ -125,7 +128,15 @@ inline unexpected<cuda_error> refuse_number(const evaluation& call,
 inline result<> add_extents(const evaluation& call, expression_layout& layout,
                             const expression_slot& slot) noexcept {
   const int rank = slot.header().rank;
-  bool fits = true;
+  if (layout.rank == 0) {
+    layout.rank = rank;
+    for (int axis = 0; axis < rank; ++axis) layout.extents[axis] = slot.extent(axis);
+    return {};
+  }
+  bool fits = rank == layout.rank;
+  for (int axis = 0; fits && axis < rank; ++axis) fits = slot.extent(axis) == layout.extents[axis];
+  if (fits) return {};
+  fits = true;
   std::size_t extents[most_axes];
   const int before = layout.rank, most = rank > before ? rank : before;
   for (int axis = most; axis-- > 0;) {
@@ -171,8 +182,8 @@ inline result<std::size_t> find_slot(const evaluation& call, expression_layout& 
   if (fault) return fail(fault_error(fault, call.function, "an operand", call.where));
   if (header.what == opcode::leaf && layout.slots[s].description().check != nullptr)
     GPU_TRY(layout.slots[s].description().check(layout.slots[s].state(), call.where));
-  if (header.what == opcode::view)
-    GPU_TRY(require_owner(call.function, "operand", layout.slots[s].memory(), call.where));
+  if (header.what == opcode::view && layout.slots[s].moved_from())
+    return fail(empty_handle_error(call.function, "operand", call.where));
   if (header.what != opcode::number) GPU_TRY(add_extents(call, layout, layout.slots[s]));
   return s;
 }

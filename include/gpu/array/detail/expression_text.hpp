@@ -30,12 +30,9 @@ inline void write_converted(text_builder& out, const body_value& value, element_
     out << target.device_name << '(';
     write_converted(out, value, real_kind(to));
     out << ')';
-  } else if (to == element_kind::half && value.kind == element_kind::float64) {
-    out << "gpu_half_of(" << value.name << ')';
   } else {
-    const bool by_float = is_short_kind(to) || is_short_kind(value.kind);
-    out << '(' << target.device_name << ')'
-        << (by_float && to != element_kind::float32 ? "(float)" : "") << value.name;
+    const bool by_float = is_short_kind(value.kind) && to != element_kind::float32;
+    out << '(' << target.device_name << ')' << (by_float ? "(float)" : "") << value.name;
   }
 }
 
@@ -63,7 +60,6 @@ class expression_writer {
   /// `kind`.
   void write(const expression_ref& expression, string_ref out, element_kind kind) {
     const body_value value = write_value(expression);
-    need_conversion(value.kind, kind);
     stores_ << out << "[i] = ";
     write_converted(stores_, value, kind);
     stores_ << ";\n";
@@ -106,7 +102,6 @@ class expression_writer {
   text name;  ///< of the kernel: what it has been called, or its operations and a digest
   sequence<text> slot_names;
   bool is_fast = false;
-  bool uses_numbers = false;  ///< values have types of `gpu/numbers.hpp`
 
  private:
   struct computed {
@@ -187,7 +182,6 @@ class expression_writer {
     for (std::size_t k = 0; k < count; ++k) stack.pop_back();
     text_builder code;
     if (header.what == opcode::cast) {
-      need_conversion(operands[0].kind, header.kind);
       write_converted(code, operands[0], header.kind);
     } else if (header.what == opcode::formula) {
       write_formula(code, text_at(words), operands, header.kind);
@@ -215,6 +209,7 @@ class expression_writer {
 
   /// Returns the variable that holds a value; one that is there, if the same has been computed.
   body_value value_of(text code, const char* what, element_kind kind) {
+    if (is_short_kind(kind) || class_of(kind) == kind_class::complex) need(numbers_include);
     for (const computed& each : computed_) {
       if (each.kind == kind && each.code == code) return {each.variable, kind};
     }
@@ -222,7 +217,6 @@ class expression_writer {
     named << 'v' << computed_.size();
     computed_.push_back({move(code), kind, required(named.finish())});
     const computed& made = computed_.back();
-    uses_numbers = uses_numbers || starts_with(facts_of(kind).device_name, "gpu::");
     body_ << "const " << facts_of(kind).device_name << ' ' << made.variable << " = " << made.code
           << ";\n";
     constexpr std::size_t longest_name = 48;
@@ -236,9 +230,10 @@ class expression_writer {
     for (std::size_t k = 0; k < operands.size(); ++k) given[k] = {operands[k].kind};
     const operation_types types = resolve_types(facts.what, given);
     const element_kind last = types.operands[operands.size() - 1];
-    const char* code = class_of(last) == kind_class::complex && facts.complex_text != nullptr
-                           ? facts.complex_text
-                           : facts.text;
+    const char* code = facts.text;
+    if (class_of(last) == kind_class::complex && facts.complex_text != nullptr)
+      code = facts.complex_text;
+    if (is_short_kind(last) && facts.short_text != nullptr) code = facts.short_text;
     if (facts.rule == operation_rule::rounding && is_integral_kind(last)) code = "$1";
     if (code == facts.text || facts.rule == operation_rule::test) need(facts.helper);
     // Of 64 bits, one with a sign and one without: no type holds both.
@@ -276,7 +271,6 @@ class expression_writer {
   }
 
   void write_operand(text_builder& out, opcode what, const body_value& value, element_kind kind) {
-    need_conversion(value.kind, computed_kind(kind));
     const char* const type = computed_type(what, kind);
     const bool is_cast = string_ref(type) != facts_of(computed_kind(kind)).device_name;
     if (is_cast) out << '(' << type << ')';
@@ -298,10 +292,6 @@ class expression_writer {
     preamble_ << ") {\n  return (" << facts_of(result).device_name << ")(\n"
               << code << "\n  );\n}\n";
     out << ')';
-  }
-
-  void need_conversion(element_kind from, element_kind to) {
-    if (to == element_kind::half && from == element_kind::float64) need(half_helper);
   }
 
   /// Adds a text to the preamble, once.

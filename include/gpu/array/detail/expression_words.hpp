@@ -74,6 +74,14 @@ template <class N> constexpr host_number describe_number(const N& value) noexcep
   return made;
 }
 
+/// Returns an integer as a double that rounds to fewer digits as the integer does: of one with more
+/// digits than a double has, the last digit tells that there are further ones.
+inline double round_to_odd(const host_number& number, bool is_negative) noexcept {
+  std::uint64_t size = is_negative ? 0 - number.integer : number.integer;
+  if (size >> 53 != 0) size = (size & ~std::uint64_t{0x7ff}) | ((size & 0x7ff) != 0 ? 0x800u : 0u);
+  return is_negative ? -static_cast<double>(size) : static_cast<double>(size);
+}
+
 /// Returns the bits of the nearest number with `exponent_bits` and `fraction_bits`.
 inline std::uint16_t round_to_short(double value, int exponent_bits, int fraction_bits) noexcept {
   const auto bits = __builtin_bit_cast(std::uint64_t, value);
@@ -128,6 +136,7 @@ inline bool store_number(const host_number& number, element_kind kind, void* to)
       return void(__builtin_memcpy(at, &narrow, sizeof narrow));
     }
     const bool is_half = part == element_kind::half;
+    if (is_integer) value = round_to_odd(number, is_negative);
     const std::uint16_t bits = round_to_short(value, is_half ? 5 : 8, is_half ? 10 : 7);
     const int infinity = is_half ? 0x7c00 : 0x7f80;
     fits = fits && ((bits & 0x7fff) != infinity || !is_finite(value));

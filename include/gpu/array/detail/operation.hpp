@@ -151,6 +151,7 @@ struct operation_facts {
   const char* text;
   const char* helper = "";             ///< what has to be defined before
   const char* complex_text = nullptr;  ///< for complex numbers, if it is another
+  const char* short_text = nullptr;    ///< for numbers of 16 bits, if it is another
 };
 
 inline constexpr operation_facts operation_table[] = {
@@ -191,7 +192,8 @@ inline constexpr operation_facts operation_table[] = {
     {opcode::maximum, operation_rule::extreme, 2, "maximum", "gpu_maximum($1, $2)", extreme_helper},
     {opcode::fmin, operation_rule::extreme, 2, "fmin", "gpu_fmin($1, $2)", other_extreme_helper},
     {opcode::fmax, operation_rule::extreme, 2, "fmax", "gpu_fmax($1, $2)", other_extreme_helper},
-    {opcode::fma, operation_rule::real_fraction, 3, "fma", "fma($1, $2, $3)"},
+    {opcode::fma, operation_rule::real_fraction, 3, "fma", "fma($1, $2, $3)", "", nullptr,
+     "gpu::fma_to_odd($1, $2, $3)"},
     {opcode::true_divide, operation_rule::quotient, 2, "true_divide", "$1 / $2"},
     {opcode::floor_divide, operation_rule::integer_quotient, 2, "floor_divide",
      "gpu_floor_divide($1, $2)", floor_divide_helper},
@@ -204,7 +206,7 @@ inline constexpr operation_facts operation_table[] = {
     {opcode::fdim, operation_rule::real_function, 2, "fdim", "fdim($1, $2)"},
     {opcode::copysign, operation_rule::real_function, 2, "copysign", "copysign($1, $2)"},
     {opcode::nextafter, operation_rule::exact_fraction, 2, "nextafter", "nextafter($1, $2)"},
-    {opcode::ldexp, operation_rule::scale, 2, "ldexp", "ldexp($1, $2)"},
+    {opcode::ldexp, operation_rule::scale, 2, "ldexp", "gpu_ldexp($1, $2)", ldexp_helper},
     {opcode::abs, operation_rule::size, 1, "abs", "gpu_abs($1)", abs_helper, "abs($1)"},
     {opcode::sign, operation_rule::step, 1, "sign", "gpu_sign($1)", sign_helper},
     {opcode::square, operation_rule::arithmetic, 1, "square", "$1 * $1"},

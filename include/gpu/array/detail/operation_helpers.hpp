@@ -4,12 +4,15 @@
 
 namespace gpu::inline v0::detail {
 
+/// For values of the types of that header, which parameters of the kernel need not have.
+inline constexpr char numbers_include[] = "#include <gpu/numbers.hpp>";
+
 /// As Python and NumPy divide: the remainder has the sign of the divisor. An integer divided by 0
 /// is 0.
 inline constexpr char remainder_helper[] =
     R"gpu(template <class T> __device__ T gpu_remainder(const T a, const T b) {
   if constexpr (T(1) / T(2) == T(0)) {
-    if (b == 0 || b == T(-1)) return 0;
+    if (b == 0 || (T(-1) < T(0) && b == T(-1))) return 0;
     const T rest = a % b;
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
   } else {
@@ -139,12 +142,13 @@ inline constexpr char fraction_helper[] =
 }
 )gpu";
 
-/// Rounds once, where a conversion by way of float would round twice.
-inline constexpr char half_helper[] =
-    R"gpu(__device__ gpu::half gpu_half_of(const double a) {
-  gpu::half rounded;
-  asm("cvt.rn.f16.f64 %0, %1;" : "=h"(rounded.bits) : "d"(a));
-  return rounded;
+/// Exponents outside of these bounds make an infinity or 0 of every number.
+inline constexpr char ldexp_helper[] =
+    R"gpu(template <class T> __device__ T gpu_ldexp(const T a, const long long n) {
+  return ldexp(a, n < -5000 ? -5000 : n > 5000 ? 5000 : (int)n);
+}
+template <class T> __device__ T gpu_ldexp(const T a, const unsigned long long n) {
+  return ldexp(a, n > 5000 ? 5000 : (int)n);
 }
 )gpu";
 

@@ -140,7 +140,10 @@ constexpr operation_types resolve_types(opcode what, const operand_type* given) 
   }
   for (int k = 0; k < facts.operands; ++k) found.operands[k] = common;
   if (rule == operation_rule::choice) found.operands[0] = element_kind::boolean;
-  if (rule == operation_rule::scale) found.operands[1] = element_kind::int32;
+  if (rule == operation_rule::scale) {  // in 64 bits, so that no exponent wraps around
+    const bool is_large = operands[1].kind == element_kind::uint64;
+    found.operands[1] = is_large ? element_kind::uint64 : element_kind::int64;
+  }
   if (compares && common == element_kind::float64 && facts.operands == 2 &&
       is_integral_kind(operands[0].kind) && is_integral_kind(operands[1].kind)) {
     // Of 64 bits with and without sign: no type holds both.

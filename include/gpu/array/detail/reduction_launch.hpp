@@ -97,9 +97,7 @@ inline result<const untyped_kernel*> find_reduction_form(const evaluation& call,
     plan_generally(loop, plan);
     if (const untyped_kernel* const known = kernels.known(on, plan.form.key())) return known;
   }
-  GPU_TRY(require_prepared(call,
-                           "the kernel of a reduction for these layouts is not compiled yet. Call "
-                           "gpu::prepare with the same arguments before the capture."));
+  GPU_TRY(require_prepared(call, "the kernel of a reduction for these layouts"));
   return find_kernel(loop.state, on, plan.form, call.where);
 }
 

@@ -46,8 +46,9 @@ loop_operand operand_of(const array_view<T, Rank>& view, const A& a) noexcept {
 /// Returns whether elements that are written to `out` may be read as others from `x` afterwards.
 inline bool overlap_in_disorder(const loop_operand& out, std::size_t out_bytes,
                                 const loop_operand& x, std::size_t x_bytes) noexcept {
-  if (!overlap(out, out_bytes, x, x_bytes)) return false;
-  return out_bytes != x_bytes || !same_elements(out, x);
+  if (out_bytes == x_bytes && out.memory.address == x.memory.address && same_elements(out, x))
+    return false;
+  return overlap(out, out_bytes, x, x_bytes);
 }
 
 }  // namespace gpu::inline v0::detail
