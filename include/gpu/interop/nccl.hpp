@@ -41,8 +41,8 @@ struct nccl_options {
 
 /// Takes calls of one thread together, from `begin` to `end`: sends and receives that need each
 /// other, several small operations, or calls of several ranks that one thread makes. Groups nest.
-/// Move-only. If a group is destroyed without `end`, its calls are made, and an error goes to the
-/// error reporter.
+/// Move-only. If a group is destroyed without `end`, its calls are made but not waited for, and an
+/// error goes to the error reporter.
 class [[nodiscard]] nccl_group {
  public:
   /// (ncclGroupStart)
@@ -55,14 +55,14 @@ class [[nodiscard]] nccl_group {
   result<> end(source_location where = source_location::current()) noexcept {
     if (!detail::exchange(is_open_, false))
       return detail::refuse_empty_handle("gpu::nccl_group::end", "nccl_group", where);
-    return detail::end_nccl_group(where);
+    return detail::end_nccl_group(true, where);
   }
 
   nccl_group(nccl_group&& other) noexcept : is_open_{detail::exchange(other.is_open_, false)} {}
   nccl_group& operator=(nccl_group&&) = delete;
   ~nccl_group() {
     if (!is_open_) return;
-    const result<> ended = detail::end_nccl_group(source_location{});
+    const result<> ended = detail::end_nccl_group(false, source_location{});
     if (!ended.has_value()) detail::report(ended.error());
   }
 

@@ -103,7 +103,8 @@ inline result<> begin_nccl_group(source_location where) noexcept {
   return {};
 }
 
-inline result<> end_nccl_group(source_location where) noexcept {
+/// Makes the calls of a group, and waits until NCCL has queued them, unless `waits` is false.
+inline result<> end_nccl_group(bool waits, source_location where) noexcept {
   nccl_open_group& group = nccl_group_of_thread;
   --group.depth;
   const int code = GPU_TRY(call_nccl<&nccl_functions::group_end>(where));
@@ -111,7 +112,7 @@ inline result<> end_nccl_group(source_location where) noexcept {
     void* const first = group.count != 0 ? group.members[0].communicator : nullptr;
     return fail(nccl_error(code, "ncclGroupEnd", first, where));
   }
-  if (group.depth != 0 || code == 0) return {};
+  if (group.depth != 0 || code == 0 || !waits) return {};
   for (unsigned i = 0; i < group.count; ++i) {
     GPU_TRY(wait_for_nccl(group.members[i].communicator, "ncclGroupEnd",
                           group.members[i].timeout_ms, where));
