@@ -67,8 +67,8 @@ TEST_CASE("running sums of an expression are those of its elements", "[array][cu
        {-14, -13, -12, -11, -10});
   CHECK(test::says(test::error_of(gpu::cumulative_sum(f.stream, a + 1, 3)), "gpu::cumulative_sum",
                    "axis 3 is out of range for 3 axes"));
-  CHECK(test::says(test::error_of(gpu::cumulative_sum(f.stream, a + f.v, 0)),
-                   "gpu::cumulative_sum", "cannot broadcast (2, 3, 4) with (5,)"));
+  CHECK(test::says(test::error_of(gpu::cumulative_sum(f.stream, a + f.v, 0)), "gpu::cumulative_sum",
+                   "cannot broadcast (2, 3, 4) with (5,)"));
 }
 
 TEST_CASE("running sums along no axis are refused", "[array][cumulative]") {

@@ -235,5 +235,16 @@ TEST_CASE("reductions can be captured once they are prepared", "[array][reductio
   }
 }
 
+TEST_CASE("a reduction fails with each of its allocations", "[array][reductions][cpu]") {
+  const auto run = []() -> gpu::result<> {
+    const gpu::device device = GPU_TRY(gpu::device::get(0));
+    const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+    const auto x = GPU_TRY(gpu::array<float>::from(stream, {1, 2, 3}));
+    const auto made = GPU_TRY(gpu::evaluate(stream, x * 7 - gpu::product(x + 7)));
+    return stream.synchronize();
+  };
+  algorithm_test::check_first_allocations(run);
+}
+
 }  // namespace
 }  // namespace reduction_steps_test
