@@ -7,9 +7,9 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <array>
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>
