@@ -160,7 +160,7 @@ TEST_CASE("kernels with nvcuda::wmma, ldmatrix and mma multiply matrices", "[mat
   }
 }
 
-TEST_CASE("cuda::memcpy_async copies in bulk, completed by a cuda::barrier", "[matrix]") {
+TEST_CASE("cuda::memcpy_async copies in bulk, completed by a cuda::barrier", "[matrix][thorough]") {
   const gpu::module module = load(bulk_source);
   const std::vector<int> a = numbers(3), b = numbers(4);
   std::vector<int> expected(4096);
