@@ -1,6 +1,6 @@
 // CUDA's vector types as elements: their names and layouts are those of NVRTC's own types.
 
-#if __has_include(<vector_types.h>)
+#if __has_include(<vector_types.h>) && __has_include(<crt/host_defines.h>)
 #  include "array/array_fixture.hpp"
 
 #  include <gpu/algorithm/elementwise.hpp>

@@ -7,6 +7,7 @@
 #include <gpu/algorithm/detail/loops_header.hpp>
 #include <gpu/algorithm/detail/numbers_header.hpp>
 #include <gpu/algorithm/detail/snippet_access.hpp>
+#include <gpu/kernel/detail/parameter_type.hpp>
 
 namespace gpu::inline v0::detail {
 
