@@ -34,7 +34,12 @@
 #include <bit>
 #include <complex>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <type_traits>
 #include <utility>
+
+#include <vector_types.h>
 
 extern gpu::device other_device;
 extern gpu::context own_context;

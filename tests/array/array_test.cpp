@@ -8,6 +8,7 @@
 #include <gpu/graph/stream_capture.hpp>
 
 #include <complex>
+#include <functional>
 #include <type_traits>
 #include <vector>
 
@@ -49,6 +50,11 @@ TEST_CASE("an array holds the values of the host", "[array]") {
   CHECK(none.size() == 0);
   const auto one = test::value_of(gpu::array<double, 0>::from(f.stream, std::vector{4.5}, {}));
   CHECK(test::value_of(gpu::item(f.stream, one)) == 4.5);
+}
+
+TEST_CASE("an array is no key", "[array]") {
+  CHECK_FALSE(std::is_default_constructible_v<std::hash<matrix>>);
+  CHECK_FALSE(std::is_default_constructible_v<std::hash<gpu::array_view<int>>>);
 }
 
 TEST_CASE("a shape that does not match is refused", "[array]") {

@@ -118,6 +118,14 @@ TEST_CASE("an array like another has its order, or the one that is asked for",
   const auto wide = test::value_of(gpu::full_like<double>(f.stream, turned, 0.5, order::keep));
   static_assert(std::is_same_v<decltype(wide), const gpu::array<double, 3>>);
   CHECK(f.download(wide) == std::vector<double>(24, 0.5));
+  // order="A"
+  const auto any_order = [&](const auto& model) {
+    const bool fortran = model.is_contiguous(order::fortran) && !model.is_contiguous();
+    return gpu::empty_like(f.stream, model, fortran ? order::fortran : order::c);
+  };
+  CHECK(strides(test::value_of(any_order(gpu::transpose(a)))) == list{1, 4, 12});
+  CHECK(strides(test::value_of(any_order(turned))) == list{8, 4, 1});
+  CHECK(strides(test::value_of(any_order(a))) == list{12, 4, 1});
   CHECK(test::says(test::error_of(gpu::zeros_like(f.stream, a(2))), "gpu::zeros_like", "index 2"));
   CHECK(test::says(test::error_of(gpu::ones_like(f.stream, a, order(3))), "gpu::ones_like",
                    "3 is not a valid"));

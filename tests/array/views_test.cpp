@@ -147,6 +147,15 @@ TEST_CASE("generated kernels refuse a faulty view", "[array][view]") {
   CHECK(test::says(test::error_of(fill(stream, 2, view(0, 4))), "index 4"));
 }
 
+TEST_CASE("views are reshaped in Fortran order", "[array][view]") {
+  const auto fortran = gpu::array_view<int, 2>::from_native(start, {3, 4}, {1, 3});
+  const auto reshaped = gpu::transpose(gpu::reshape(gpu::transpose(fortran), 3, 4));
+  // numpy.reshape(a, (4, 3), order="F").strides, in elements
+  CHECK(reshaped.shape() == gpu::shape{4, 3});
+  CHECK((reshaped.stride(0) == 1 && reshaped.stride(1) == 4));
+  CHECK(reshaped.native() == start);
+}
+
 TEST_CASE("complex numbers have views of their parts", "[array][view]") {
   using complex = std::complex<float>;
   const auto numbers = gpu::array_view<complex, 2>::from_native(start, {3, 4}, {4, 1});

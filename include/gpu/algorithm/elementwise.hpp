@@ -100,7 +100,7 @@ template <class... Parameters> class elementwise {
       return detail::fail(
           detail::empty_handle_error("gpu::elementwise", "elementwise kernel", stream.where));
     }
-    const auto run = [&](detail::bound_argument<Parameters>... bound) {
+    const auto run = [&](detail::bound_argument<Parameters>&&... bound) {
       const detail::loop_argument list[] = {bound.get()..., {}};
       return detail::run_elementwise({*state_.get(), stream.value, stream.where, list}, range);
     };

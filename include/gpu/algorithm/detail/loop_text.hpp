@@ -7,6 +7,7 @@
 #include <gpu/algorithm/detail/loops_header.hpp>
 #include <gpu/algorithm/detail/numbers_header.hpp>
 #include <gpu/algorithm/detail/snippet_access.hpp>
+#include <gpu/kernel/detail/parameter_type.hpp>
 
 namespace gpu::inline v0::detail {
 
@@ -70,13 +71,24 @@ class loop_writer {
         [&](std::size_t p) { code_ << "  " << type(p) << ' ' << name(p) << "[gpu_width];\n"; });
     code_ << "};\n";
     add_users("preamble", s_.preamble);
+    for (std::size_t p = 0; p < count; ++p) {
+      if (!is_defined_before(p, type(p))) write_size_check(s_.parameters[p].type);
+    }
+    if (value != nullptr && !is_defined_before(count, value->name)) write_size_check(*value);
   }
 
   /// Writes the definition of a structure of the user's, if the type has one.
   void write_definition(const element_type& type) {
-    if (type.definition.empty()) return;
-    code_ << type.definition << "\nstatic_assert(sizeof(" << type.name << ") == " << type.bytes
-          << ", \"the definition for the device has another size than the type on the host\");\n";
+    if (!type.definition.empty()) code_ << type.definition << '\n';
+  }
+
+  /// Writes a check that a structure, which CUDA, a header or the preamble may define, has the size
+  /// of the type on the host: a type of the user's may be called `float3`, too.
+  void write_size_check(const element_type& type) {
+    if (starts_with(type.name, "gpu::")) return;
+    if (parameter_type_named(type.name).kind != passed_kind::unknown) return;
+    code_ << "static_assert(sizeof(" << type.name << ") == " << type.bytes << ", \"" << type.name
+          << " has another size on the device than on the host\");\n";
   }
 
   /// Writes the declaration of the kernel up to the brace, with further parameters at the end.
