@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 class cuda_error;
 class source_location;
@@ -73,4 +73,4 @@ class link_input;
 class linked_program;
 struct link_options;
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/min_max.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -127,4 +127,4 @@ result<> argmax(const stream_ref& stream, X&& x, Out&& out,
                                                                                     where);
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

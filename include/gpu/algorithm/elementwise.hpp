@@ -6,7 +6,7 @@
 #include <gpu/algorithm/detail/elementwise_kernel.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -110,4 +110,4 @@ template <class... Parameters> class elementwise {
   unique_handle<detail::loop_state*, detail::delete_loop_state> state_;
 };
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/snippet.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// Options of `elementwise`, `reduction`, `scan` and `selection`.
 struct snippet_options {
@@ -60,4 +60,4 @@ inline result<> describe_snippet(snippet& s, string_ref names, string_ref body,
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -7,7 +7,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -263,4 +263,4 @@ template <class T, int Rank> struct kernel_argument<array<T, Rank>> {
   static auto context(const array<T, Rank>& a) noexcept { return a.context(); }
 };
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

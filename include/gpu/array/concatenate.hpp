@@ -4,7 +4,7 @@
 
 #include <gpu/array/detail/along_axis.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -166,4 +166,4 @@ auto split_at(A&& a, const std::ptrdiff_t (&begins)[Count], int axis = 0,
   return made;
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -18,7 +18,7 @@
 #include <gpu/algorithm/inclusive_scan.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -179,4 +179,4 @@ auto cumulative_max(const stream_ref& stream, A&& a, int axis,
                                      static_cast<A&&>(a), axis, where);
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

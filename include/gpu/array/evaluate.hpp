@@ -7,7 +7,7 @@
 #include <gpu/array/expression.hpp>
 #include <gpu/array/view_shape.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -273,4 +273,4 @@ auto item(const stream_ref& stream, A&& a, source_location where = source_locati
   }
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -6,7 +6,7 @@
 #include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/view_elements.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 struct expression_access;
@@ -259,4 +259,4 @@ template <class T, detail::array_operand A> auto cast(A&& a) noexcept {
                          detail::as_operand<from>(static_cast<A&&>(a)));
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -9,7 +9,7 @@
 
 #include <gpu/array/expression.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 template <detail::any_operand A> auto sin(A&& a) noexcept {
   detail::require_array<A>();
@@ -381,4 +381,4 @@ auto imag(const expression<T, Rank, Words>& a) noexcept {
   return detail::apply<detail::opcode::imag>(a);
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -4,7 +4,7 @@
 
 #include <gpu/array/concatenate.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// The order of the axes of `meshgrid`.
 enum class grid_axes : unsigned char {
@@ -50,4 +50,4 @@ auto meshgrid(First&& first, Rest&&... rest) noexcept {
   return made;
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

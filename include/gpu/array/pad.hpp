@@ -4,7 +4,7 @@
 
 #include <gpu/array/detail/along_axis.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// The numbers of elements that `pad` adds to an axis.
 struct pad_width {
@@ -195,4 +195,4 @@ auto pad(const stream_ref& stream, A&& a, std::size_t width, pad_mode mode,
   return detail::pad_by(stream, static_cast<A&&>(a), to, mode, where);
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

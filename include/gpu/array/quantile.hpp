@@ -12,7 +12,7 @@
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/sorted.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -223,4 +223,4 @@ auto percentile(const stream_ref& stream, A&& a, double q, int axis,
   return gpu::quantile(stream, a, q / 100, axis, where);
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

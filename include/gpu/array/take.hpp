@@ -19,7 +19,7 @@
 #include <gpu/algorithm/scatter.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -236,4 +236,4 @@ auto take_along_axis(const stream_ref& stream, A&& a, I&& indices, int axis,
   return made;
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

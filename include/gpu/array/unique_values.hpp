@@ -18,7 +18,7 @@
 #include <gpu/algorithm/unique.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// Each value of an array, and how often it occurs.
 template <class T> struct unique_counts_result {
@@ -175,4 +175,4 @@ auto unique_all(const stream_ref& stream, A&& a, source_location where = source_
   return detail::find_all("gpu::unique_all", stream, a, where);
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -15,7 +15,7 @@
 #  include <gpu/compiler/nvrtc/find_or_compile.hpp>
 #endif
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 /// Does what `compile` does, with the program in `made`; see `error_or_none`.
@@ -63,4 +63,4 @@ result<compiled_program> compile(const Source& source, const compile_options& op
   });
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

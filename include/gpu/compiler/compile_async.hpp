@@ -9,7 +9,7 @@
 #include <gpu/compiler/nvrtc/cached_compile.hpp>
 #include <gpu/compiler/options/resolve_request.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -179,4 +179,4 @@ sequence<result<compiled_program>> compile_all(const Sources& sources,
   return made;
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -9,7 +9,7 @@
 #include <gpu/core/detail/kernel_candidates.hpp>
 #include <gpu/core/result.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 struct compiled_program_access;
@@ -149,4 +149,4 @@ struct compiled_program_access {
 };
 
 }  // namespace detail
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

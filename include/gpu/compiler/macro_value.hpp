@@ -5,7 +5,7 @@
 #include <gpu/core/detail/utility.hpp>
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -107,4 +107,4 @@ struct macro_value : text {
   }
 };
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -5,7 +5,7 @@
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/source.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// A header given as text. `#include <name>` and `#include "name"` find it before any file.
 struct program_header {
@@ -77,4 +77,4 @@ class program {
   sequence<source_part> parts_;
 };
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

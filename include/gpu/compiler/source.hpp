@@ -6,7 +6,7 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/system/read_file.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// One part of a source.
 struct source_part {
@@ -79,4 +79,4 @@ class source {
   sequence<source_part> parts_;
 };
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

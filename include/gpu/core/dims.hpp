@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// The number of blocks or threads in x, y and z. An integer `n` converts to `{n, 1, 1}`.
 struct dims {
@@ -24,4 +24,4 @@ struct dims {
   friend constexpr bool operator==(const dims&, const dims&) noexcept = default;
 };
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -9,7 +9,7 @@
 
 #include <new>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 class text_builder;
@@ -221,4 +221,4 @@ inline text required(text made) {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -2,7 +2,7 @@
 /// \file
 /// `version`: a version of three numbers, and the version of this library.
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// A version that can be compared with another.
 struct version {
@@ -29,10 +29,10 @@ struct version {
 /// The version of this library.
 inline constexpr version library_version{0, 1, 0};
 
-/// The number of the inline namespace `v0`, and a part of the name of all state that the shared
+/// The number of the inline namespace `v1`, and a part of the name of all state that the shared
 /// libraries of a process share. Libraries built with different numbers can be loaded into one
 /// process; each has its own driver table and compilers. `scripts/raise-abi` increases it when the
 /// layout of that state changes.
-inline constexpr int abi_number = 0;
+inline constexpr int abi_number = 1;
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// The generation of a device, such as 9.0 for Hopper.
 struct compute_capability {
@@ -225,4 +225,4 @@ class device {
   CUdevice native_;
 };
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

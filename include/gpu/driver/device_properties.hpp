@@ -5,7 +5,7 @@
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/driver/device_attribute.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// The counterpart of `cudaDeviceProp`: a plain value, whose members but the first four are named
 /// and typed as in `device_attribute`.
@@ -49,4 +49,4 @@ struct device_properties {
   }
 };
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

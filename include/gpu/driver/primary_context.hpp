@@ -4,7 +4,7 @@
 
 #include <gpu/driver/context.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// The state of a primary context.
 struct primary_context_state {
@@ -47,4 +47,4 @@ inline result<> reset_primary_context(device of,
   return detail::forget_primary_context(of.native(), where);
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -4,7 +4,7 @@
 
 #include <gpu/driver/context_or_device.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// The relation of a stream to the implicit ordering of the legacy default stream.
 enum class stream_kind : unsigned {
@@ -268,4 +268,4 @@ class stream : public stream_operations<stream> {
   unique_handle<stream_ref, detail::destroy_stream> handle_;
 };
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

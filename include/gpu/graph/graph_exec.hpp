@@ -6,7 +6,7 @@
 #include <gpu/graph/graph.hpp>
 #include <gpu/graph/graph_results.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 struct graph_exec_options {
   /// A launch frees the memory that the launch before allocated and that was not freed since.
@@ -314,4 +314,4 @@ inline result<> upload(stream_ref stream, const graph_exec& exec,
   return detail::explain_launch_in_capture(detail::move(queued), stream);
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -10,7 +10,7 @@
 #include <gpu/graph/graph_edge.hpp>
 #include <gpu/graph/node_description.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 class graph_ref;
 
@@ -322,4 +322,4 @@ result<> set(graph_ref graph, graph_node node, Description&& description,
       });
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

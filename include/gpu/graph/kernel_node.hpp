@@ -5,7 +5,7 @@
 #include <gpu/graph/node_description.hpp>
 #include <gpu/kernel/launch.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// Runs a kernel at each launch, with the given arguments:
 ///
@@ -86,4 +86,4 @@ template <class... Parameters> class kernel_node {
   CUlaunchAttribute cluster_;
 };
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

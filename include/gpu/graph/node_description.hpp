@@ -5,7 +5,7 @@
 
 #include <gpu/graph/graph_node.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -66,4 +66,4 @@ class empty_node {
   }
 };
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

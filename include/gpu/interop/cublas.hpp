@@ -5,7 +5,7 @@
 #include <gpu/array/matmul.hpp>
 #include <gpu/interop/detail/require_libcuda.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -257,4 +257,4 @@ inline bool has_cublas() noexcept {
          detail::library_table<detail::cublas_library>().create != nullptr;
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -9,7 +9,7 @@
 #include <gpu/driver/event.hpp>
 #include <gpu/interop/dlpack_tensor.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -296,4 +296,4 @@ result<dlpack_array<T, Rank>> from_dlpack(
   }
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

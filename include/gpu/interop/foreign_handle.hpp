@@ -9,7 +9,7 @@
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/system/nvsci.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// A handle of Windows, or the name of an object there: one of both.
 struct win32_handle {
@@ -97,4 +97,4 @@ inline result<> nvscisync_attributes(device on, void* list, nvscisync_use use,
       where, list, on.native(), static_cast<int>(use));
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

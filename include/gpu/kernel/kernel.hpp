@@ -9,7 +9,7 @@
 #include <gpu/kernel/detail/kernel_record.hpp>
 #include <gpu/kernel/kernel_properties.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 class module;
 
@@ -142,4 +142,4 @@ struct kernel_access {
 };
 
 }  // namespace detail
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

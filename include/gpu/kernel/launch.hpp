@@ -7,7 +7,7 @@
 #include <gpu/kernel/detail/launch_checks.hpp>
 #include <gpu/kernel/host_argument.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -199,4 +199,4 @@ result<> launch(located<stream_ref> stream, const launch_config& config,
   }
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

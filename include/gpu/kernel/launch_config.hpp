@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// Refers to the attributes of a launch, which have to live until the launch returns: those of a
 /// `launch_attributes` (launch_attribute.hpp), or an array of the driver's type.
@@ -95,4 +95,4 @@ constexpr std::uint32_t grid_for(Integer elements, std::uint32_t block) noexcept
   return blocks > 0xffff'ffff ? 0xffff'ffff : static_cast<std::uint32_t>(blocks);
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -9,7 +9,7 @@
 #include <gpu/kernel/detail/shared_memory_opt_in.hpp>
 #include <gpu/kernel/kernel.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// Flags of the occupancy calculation.
 enum class occupancy_flags : unsigned {
@@ -385,4 +385,4 @@ inline result<int> max_active_clusters(
       "gpu::max_active_clusters", kernel, on, config, where);
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -7,7 +7,7 @@
 
 #include <ctime>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -144,4 +144,4 @@ inline std::string to_nvbench_json(const measurements& found) {
   return out + "\n  ]\n}\n";
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -5,7 +5,7 @@
 #include <gpu/measure/detail/number_text.hpp>
 #include <gpu/measure/measurement.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -116,4 +116,4 @@ inline std::string to_svg(const measurements& found) {
   return out + "</svg>\n";
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -9,7 +9,7 @@
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/pinned_buffer.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// Allocates page-locked host memory from large segments, and keeps the memory of destroyed buffers
 /// for later ones. Move-only; empty after a move. The counterpart of `caching_allocator` for host
@@ -246,4 +246,4 @@ class caching_pinned_allocator {
   detail::pinned_cache* cache_ = nullptr;
 };
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

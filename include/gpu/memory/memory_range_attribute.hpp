@@ -7,7 +7,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/memory_location.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// The attributes of managed memory; converts to `CUmem_range_attribute` by cast.
 enum class memory_range_attribute : int {
@@ -200,4 +200,4 @@ struct memory_range_attributes {
   }
 };
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -6,7 +6,7 @@
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/pitched_span.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -125,4 +125,4 @@ template <class T> class pitched_buffer {
 template <class T>
 struct kernel_argument<pitched_buffer<T>> : detail::buffer_argument<pitched_buffer<T>> {};
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

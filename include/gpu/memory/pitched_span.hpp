@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// The number of elements in each direction; the counterpart of `cudaExtent`.
 struct box_extent {
@@ -117,4 +117,4 @@ template <class T> using pitched_pinned_span = pitched_view<T, memory_side::pinn
 /// A 2D or 3D region of any host memory.
 template <class T> using pitched_host_span = pitched_view<T, memory_side::host>;
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// The number of elements of an array along each axis: `gpu::shape{3, 4}`. Rank 0 is the shape of
 /// one element.
@@ -57,4 +57,4 @@ template <int Rank> class shape {
 
 template <class... Extents> shape(Extents...) -> shape<int{sizeof...(Extents)}>;
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

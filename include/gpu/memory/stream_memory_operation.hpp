@@ -7,7 +7,7 @@
 
 #include <initializer_list>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// The condition on the word in memory and the given value that ends a wait.
 enum class wait_condition : unsigned {
@@ -265,4 +265,4 @@ result<> perform(stream_ref stream, const Operations& operations,
                             where);
 }
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -4,7 +4,7 @@
 
 #include <gpu/random/random_operand.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// Weights of the numbers from 0 to `size() - 1`, in device memory. Move-only; must live until the
 /// numbers are computed.
@@ -75,4 +75,4 @@ template <class T, detail::random_engine Engine, int Rank>
 void discrete(Engine& engine, const shape<Rank>& extents,
               const discrete_weights&& weights) = delete;  // the numbers are computed later
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

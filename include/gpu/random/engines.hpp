@@ -12,7 +12,7 @@
 #include <gpu/random/detail/device_headers.hpp>
 #include <gpu/random/detail/engine_position.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// The state that a kernel's parameter of the type `gpu::philox_state` receives for a `philox`.
 struct philox_state {
@@ -149,4 +149,4 @@ struct engine_access {
 };
 
 }  // namespace detail
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

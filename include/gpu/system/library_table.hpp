@@ -18,7 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The name and position of one function in a table.
 struct library_function {
@@ -204,4 +204,4 @@ template <class Library> class [[nodiscard]] scoped_library_table {
   const typename Library::table* before_;
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

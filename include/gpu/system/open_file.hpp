@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstdint>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// An open regular file. Functions return 0 or a value of errno.
 class open_file {
@@ -57,4 +57,4 @@ class open_file {
   std::uint64_t size_ = 0;
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The most that is read of a file, and of a device such as /dev/zero, which may have no end.
 inline constexpr std::uint64_t most_file_bytes = 0x7fff'ffff;
@@ -84,4 +84,4 @@ inline result<> read_file(const char* function, string_ref path, text& contents,
   return fail(refusal(code, function, out.finish(), where));
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

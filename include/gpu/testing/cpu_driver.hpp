@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v0::testing {
+namespace gpu::inline v1::testing {
 
 #if !defined(GPU_CPU_DRIVER_COMPILED)
 inline const cpu::backend& cpu::current_backend() noexcept { return own_backend; }
@@ -162,4 +162,4 @@ inline bool use_cpu_driver_if_no_gpu(cpu_driver_options options = {}) {
   return true;
 }
 
-}  // namespace gpu::inline v0::testing
+}  // namespace gpu::inline v1::testing

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v0::testing {
+namespace gpu::inline v1::testing {
 
 /// Makes driver calls fail with a chosen code, and counts them.
 ///
@@ -287,4 +287,4 @@ fault_sweep sweep_faults(fault_injection& faults, Operation operation,
   return sweep;
 }
 
-}  // namespace gpu::inline v0::testing
+}  // namespace gpu::inline v1::testing

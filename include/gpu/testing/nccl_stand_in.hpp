@@ -16,7 +16,7 @@
 #include <cstring>
 #include <utility>
 
-namespace gpu::inline v0::testing {
+namespace gpu::inline v1::testing {
 
 namespace nccl {
 
@@ -226,4 +226,4 @@ inline void* nccl_stand_in(const char* name) noexcept {
   return is("ncclRecv") ? found(&nccl::receive) : nullptr;
 }
 
-}  // namespace gpu::inline v0::testing
+}  // namespace gpu::inline v1::testing

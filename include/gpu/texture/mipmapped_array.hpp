@@ -5,7 +5,7 @@
 
 #include <gpu/texture/cuda_array.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 template <class T = void> class mipmapped_array_ref;
 
@@ -193,4 +193,4 @@ class mipmapped_array : public mipmapped_array_operations<mipmapped_array<T>, T>
   }
 };
 
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/loop_call.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// An argument on its way to the parameter `P` of a generated kernel.
 template <class P> struct bound_argument {
@@ -59,4 +59,4 @@ template <class T> struct bound_argument<raw<T*>> {
   loop_argument get() noexcept { return {nullptr, &value, is_known ? &memory : nullptr}; }
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

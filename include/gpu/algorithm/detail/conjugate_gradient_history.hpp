@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/conjugate_gradient_kernels.hpp>
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -93,4 +93,4 @@ inline unexpected<cuda_error> refuse_to_go_on(const char* function, const cg_his
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

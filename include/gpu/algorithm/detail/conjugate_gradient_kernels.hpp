@@ -5,7 +5,7 @@
 #include <gpu/algorithm/elementwise.hpp>
 #include <gpu/algorithm/reduction.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -132,4 +132,4 @@ template <class T> struct cg_kernels {
 };
 
 }  // namespace detail
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 namespace detail {
 
@@ -51,4 +51,4 @@ template <class T> constexpr element_type element_type_of() noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

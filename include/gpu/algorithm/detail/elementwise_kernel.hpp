@@ -7,7 +7,7 @@
 #include <gpu/algorithm/snippet_options.hpp>
 #include <gpu/memory/slice.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// Writes the program of a form of the kernel.
 inline void write_elementwise(const loop_state& state, const loop_form& form,
@@ -149,4 +149,4 @@ inline result<> run_elementwise(const loop_call& call, const slice* range) {
 #endif
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

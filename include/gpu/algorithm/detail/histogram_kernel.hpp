@@ -6,7 +6,7 @@
 #include <gpu/algorithm/detail/numbers_header.hpp>
 #include <gpu/algorithm/detail/sort_call.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The ways to find the bin of an element.
 enum class bin_kind : unsigned char {
@@ -263,4 +263,4 @@ inline result<> run_edge_histogram(const histogram_request& request) {
   return run_histogram(request);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

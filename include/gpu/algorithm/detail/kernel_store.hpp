@@ -7,7 +7,7 @@
 #include <gpu/kernel/module.hpp>
 #include <gpu/system/made_once.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The text of a generated program and how to compile it.
 struct generated_program {
@@ -142,4 +142,4 @@ inline result<> launch_generated(const stream_ref& stream, const launch_config& 
   return launch_packed(stream, config, kernel_access::record(kernel), arguments, where);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/algorithm/detail/loop_form.hpp>
 #include <gpu/compiler/detail/device_in_use.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The layout that kernels with views take as a parameter: extents, then the strides of each view.
 class layout_argument {
@@ -163,4 +163,4 @@ inline result<> require_grid(const char* function, std::size_t blocks, std::size
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, blocks, most));
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

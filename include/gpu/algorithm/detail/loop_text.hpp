@@ -9,7 +9,7 @@
 #include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/kernel/detail/parameter_type.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// Writes the text of a generated kernel piece by piece. The user's texts are parts of their own,
 /// so that the compiler's messages name them and their lines.
@@ -282,4 +282,4 @@ class loop_writer {
   std::size_t line_ = 1;
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/element_type.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 enum class number_kind : unsigned char {
   none,
@@ -92,4 +92,4 @@ template <class T> constexpr T lowest_of() noexcept {
 
 inline bool is_finite(double number) noexcept { return number - number == 0; }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -2,7 +2,7 @@
 /// \file
 /// The text of `<gpu/reduction.hpp>`, the device header of generated reductions.
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 inline constexpr char reduction_header_name[] = "gpu/reduction.hpp";
 
@@ -213,4 +213,4 @@ inline void reduce_columns(Index first, Index last, int lanes, int columns, cons
 #endif
 )gpu";
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

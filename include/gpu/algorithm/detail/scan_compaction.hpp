@@ -7,7 +7,7 @@
 #include <gpu/algorithm/detail/scan_shared.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The elements that a compaction keeps.
 enum class compaction_kind : unsigned char {
@@ -379,4 +379,4 @@ template <class Count> named_elements name_count(Count& count) noexcept {
   return name_elements("count", count);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -2,7 +2,7 @@
 /// \file
 /// The text of `<gpu/scan.hpp>`, the device header of generated scans.
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 inline constexpr char scan_header_name[] = "gpu/scan.hpp";
 
@@ -312,4 +312,4 @@ inline void scan_tile(Index n, unsigned long long* state, long long tiles, const
 #endif
 )gpu";
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/loop_operands.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// Answers whether bytes at two indices can be the same: whether a sum of multiples of strides
 /// comes within `bytes` of a distance. Exact for views as slicing and transposing make them; if
@@ -134,4 +134,4 @@ inline bool overlap(const loop_operand& a, std::size_t a_bytes, const loop_opera
   return (a.contiguous && b.contiguous) || share_bytes(a, a_bytes, b, b_bytes);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

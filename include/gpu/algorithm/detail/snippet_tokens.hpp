@@ -5,7 +5,7 @@
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 enum class token_kind : unsigned char { identifier, number, literal, symbol };
 
@@ -88,4 +88,4 @@ inline token_list read_tokens(string_ref code) {
   return found;
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

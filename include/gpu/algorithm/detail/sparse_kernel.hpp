@@ -12,7 +12,7 @@
 #include <gpu/algorithm/detail/sparse_tiles.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The kernels of a program, by their positions.
 enum class product_kernel : unsigned char { multiply, finish, diagonal };
@@ -153,4 +153,4 @@ inline result<> multiply(const stream_ref& stream, const untyped_kernel* kernels
                          static_cast<std::size_t>(of.long_row_count) * 32, finish, where);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -8,7 +8,7 @@
 #include <gpu/memory/memory_pool_attribute.hpp>
 #include <gpu/system/made_once.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The pools from which algorithms take temporary memory, one for each device. They are never
 /// destroyed.
@@ -91,4 +91,4 @@ inline result<> copy_to_host(const stream_ref& stream, CUdeviceptr from, void* t
   return stream.synchronize(where);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

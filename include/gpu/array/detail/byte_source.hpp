@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// A file of a call, for errors.
 struct named_file {
@@ -113,4 +113,4 @@ class file_source final : public byte_source {
   std::uint64_t at_, end_;
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

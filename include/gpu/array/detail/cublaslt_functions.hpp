@@ -5,7 +5,7 @@
 #include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 struct cublaslt_library;
 
@@ -94,4 +94,4 @@ struct cublaslt_library {
   }
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

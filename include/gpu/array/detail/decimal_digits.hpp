@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// An integer of up to 1,280 bits: what the exact digits of a double need.
 class wide_number {
@@ -174,4 +174,4 @@ inline decimal_digits digits_of(double number, const float_format& format,
   }
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

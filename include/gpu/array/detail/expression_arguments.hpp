@@ -5,7 +5,7 @@
 #include <gpu/array/detail/expression_kernels.hpp>
 #include <gpu/array/detail/shared_kernel.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// Describes the elements of a view as one of the shape of `out`.
 inline void repeat_view(const expression_slot& slot, const loop_operand& out,
@@ -154,4 +154,4 @@ class expression_arguments {
   bool plain_ = true;
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -8,7 +8,7 @@
 #include <gpu/array/detail/expression_text.hpp>
 #include <gpu/system/made_once.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// An expression and the operand into which its elements are written.
 struct expression_target {
@@ -192,4 +192,4 @@ inline result<expression_kernels*> find_expression(const evaluation& call,
   });
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/array/detail/expression_arguments.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// Whether an expression is run, or only its kernel compiled.
 enum class evaluation_step : unsigned char {
@@ -245,4 +245,4 @@ inline result<text> write_kernel_source(const evaluation& call, const expression
   });
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

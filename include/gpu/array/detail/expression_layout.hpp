@@ -6,7 +6,7 @@
 #include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/leaf.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The largest number of parts of an expression, and of its parameters.
 inline constexpr std::size_t most_parts = 400;
@@ -220,4 +220,4 @@ inline result<> add_expression(const evaluation& call, const expression_ref& exp
   return {};
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/array/detail/operation_types.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 struct leaf_description;
 
@@ -223,4 +223,4 @@ constexpr expression_word operation_word(opcode what, element_kind kind) noexcep
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// A type of numbers.
 struct number_format {
@@ -87,4 +87,4 @@ inline bool is_negative(double number) noexcept {
   return __builtin_bit_cast(std::uint64_t, number) >> 63 != 0;
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

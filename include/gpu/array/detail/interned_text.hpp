@@ -5,7 +5,7 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/system/made_once.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 struct interned_text {
   text characters;
@@ -32,4 +32,4 @@ inline const interned_text* intern(string_ref characters) noexcept {
   return made;
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -10,7 +10,7 @@
 #include <gpu/array/detail/matmul_header.hpp>
 #include <gpu/array/detail/product_shape.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The arithmetic of products of an element type.
 struct product_type {
@@ -103,4 +103,4 @@ result<> run_product(const char* function, const stream_ref& stream, CUdeviceptr
                           where);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/array/detail/file_transfer.hpp>
 #include <gpu/array/detail/npy_header.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// Returns whether `source` holds the elements that a header describes, as far as that is known
 /// before they are read.
@@ -92,4 +92,4 @@ result<> save_array(byte_sink& sink, const named_file& file, const stream_ref& s
   return save_elements(sink, stream, view.native(), view.size() * sizeof(T), file.where);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -8,7 +8,7 @@
 #include <gpu/memory/detail/shape_text.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// An element type as NumPy names it: a letter of its kind, and the number of bytes.
 struct npy_type {
@@ -278,4 +278,4 @@ inline result<npy_header> read_npy_header(const named_file& file, byte_source& s
   return npy_header_reader(file, dictionary, at).read();
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/operation_helpers.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 enum class opcode : unsigned char {
   // Operands that have no operands.
@@ -279,4 +279,4 @@ constexpr bool is_in_order() noexcept {
 }
 static_assert(is_in_order());
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -2,7 +2,7 @@
 /// \file
 /// Device functions that the texts of some operations call. A kernel has those that it needs.
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// For values of the types of that header, which parameters of the kernel need not have.
 inline constexpr char numbers_include[] = "#include <gpu/numbers.hpp>";
@@ -168,4 +168,4 @@ inline constexpr char repeated_helper[] =
 };
 )gpu";
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

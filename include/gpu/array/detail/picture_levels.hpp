@@ -6,7 +6,7 @@
 #include <gpu/array/detail/host_numbers.hpp>
 #include <gpu/array/detail/png_writer.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 inline unsigned char color_byte(double part) noexcept {
   const double byte = part * 255 + 0.5;
@@ -81,4 +81,4 @@ struct picture_levels {
   }
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

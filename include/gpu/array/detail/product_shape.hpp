@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 inline constexpr int most_batch_axes = 6;
 
@@ -109,4 +109,4 @@ constexpr bool to_blas(std::uintptr_t a, std::uintptr_t b, std::uintptr_t c, pro
          combine_batch(s, made);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/array/detail/shared_kernel.hpp>
 #include <gpu/array/view_axes.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 template <class T> struct arange_family;
 template <class T, bool Powers> struct spaced_family;
@@ -127,4 +127,4 @@ result<> fill_by_index(const stream_ref& stream, array<T, Rank>& made, string_re
       stream, where, [&] { return index_text<T, Rank>(code); }, arguments);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

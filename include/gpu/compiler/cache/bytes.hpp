@@ -7,7 +7,7 @@
 
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// Writes numbers, texts and lists one after the other.
 class byte_writer {
@@ -92,4 +92,4 @@ class byte_reader {
   bool ok_ = true;
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

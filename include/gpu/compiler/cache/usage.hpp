@@ -7,7 +7,7 @@
 
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// A file of the cache.
 struct cached_file {
@@ -101,4 +101,4 @@ inline std::uint64_t record_stored(const cache_folder& folder, std::uint64_t byt
   return sweep(folder, limit);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -8,7 +8,7 @@
 #include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 using unique_link =
     unique_handle<nvjitlink::nvjitlink_handle, library_destroy<&nvjitlink::entry_points::destroy>>;
@@ -137,4 +137,4 @@ inline result<> nvjitlink_link(const link_plan& plan, bool as_ptx, text& product
   return require_linked_code(product, "nvJitLink", where);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

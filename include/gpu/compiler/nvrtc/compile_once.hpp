@@ -12,7 +12,7 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/system/file_size_signal.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 using unique_program =
     unique_handle<nvrtc::nvrtc_program, library_destroy<&nvrtc::entry_points::destroy_program>>;
@@ -192,4 +192,4 @@ inline result<> nvrtc_compile(const compile_request& request, compiled_state& ma
   }
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -8,7 +8,7 @@
 #include <gpu/compiler/nvrtc/include_scan.hpp>
 #include <gpu/compiler/program.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The state of one path before a compilation.
 struct header_state {
@@ -390,4 +390,4 @@ class dependency_finder {
   sequence<file_identity> seen_files_;
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// Returns the text of the library's header `name`, or an empty text if it is unknown.
 inline text library_header(string_ref name) {
@@ -116,4 +116,4 @@ class given_headers {
   sequence<const char*> name_pointers_, source_pointers_;
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

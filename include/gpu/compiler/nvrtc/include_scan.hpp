@@ -7,7 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// A header that a directive names: `<name>` or `"name"`.
 struct include_name {
@@ -148,4 +148,4 @@ class include_scan {
   const char* end_;
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

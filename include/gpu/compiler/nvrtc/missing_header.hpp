@@ -9,7 +9,7 @@
 #include <gpu/compiler/toolkit/nvrtc_facts.hpp>
 #include <gpu/kernel/detail/name_suggestions.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// Returns the missing header that a message such as `could not open source file "x.h" (...)`
 /// names, or an empty text.
@@ -128,4 +128,4 @@ inline void explain_foreign_header(text_builder& out, const compile_request& req
   }
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -8,7 +8,7 @@
 
 #include <initializer_list>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The kind of value that an option takes.
 enum class option_value : unsigned char {
@@ -209,4 +209,4 @@ inline constexpr contradiction contradictions[] = {
     {"--pch", nullptr, "--use-pch", nullptr},
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

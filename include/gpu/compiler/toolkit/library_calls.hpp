@@ -6,7 +6,7 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/system/library_table.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 template <class Table, class Function>
 typename Table::library library_with(Function Table::* member) noexcept;
@@ -113,4 +113,4 @@ template <auto Destroy> struct library_destroy {
   }
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

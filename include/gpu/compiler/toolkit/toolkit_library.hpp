@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <initializer_list>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// One library of the toolkit: the names of its file and of the folders that only it has.
 struct toolkit_library {
@@ -101,4 +101,4 @@ inline void* open_toolkit_library(const toolkit_library& which, text_builder& lo
   return library;
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

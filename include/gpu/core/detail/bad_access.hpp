@@ -6,7 +6,7 @@
 #include <gpu/core/error.hpp>
 #include <gpu/core/expected.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// An exception that holds an error of the library. A template, because its base is another class
 /// where the standard library has `std::expected`, and so its name has to be another.
@@ -27,13 +27,13 @@ template <class Base> class error_exception : public Base {
   text sentence_;
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail
 
 // A program may specialize a template of the standard library for a type of its own.
 #if defined(__cpp_lib_expected) && __cpp_lib_expected >= 202211L
 namespace std {
 #else
-namespace gpu::inline v0::fallback::inline abi {
+namespace gpu::inline v1::fallback::inline abi {
 #endif
 
 template <>

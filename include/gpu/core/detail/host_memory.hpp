@@ -4,7 +4,7 @@
 
 #include <gpu/core/result.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// Returns the error for an allocation of host memory that failed.
 inline cuda_error out_of_host_memory_error(const char* function, std::size_t bytes,
@@ -23,4 +23,4 @@ inline result<text> copied_text(const char* characters, std::size_t size, const 
   return made;
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

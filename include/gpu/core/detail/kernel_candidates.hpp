@@ -5,7 +5,7 @@
 #include <gpu/core/detail/declared_name.hpp>
 #include <gpu/core/error.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The kernels that fit a name best.
 struct kernel_candidates {
@@ -42,4 +42,4 @@ struct kernel_candidates {
   }
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

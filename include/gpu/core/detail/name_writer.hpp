@@ -5,7 +5,7 @@
 
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The reasons why device code cannot use a type or a value by name.
 enum class name_fault : unsigned char {
@@ -125,7 +125,7 @@ template <class Writer> constexpr void write_canonical(Writer& out, string_ref p
     const std::size_t end = end_of_word(printed, i);
     const string_ref word = printed.substring(i, end - i);
     const bool is_inline_namespace =
-        (in_std && (word == "__cxx11" || word == "__1")) || (in_gpu && word == "v0");
+        (in_std && (word == "__cxx11" || word == "__1")) || (in_gpu && word == "v1");
     if (is_inline_namespace && last == ':' && occurs_at(printed, end, "::")) {
       i = end + 2;
       continue;
@@ -199,4 +199,4 @@ template <class Printed> constexpr name_fault fault_in(const Printed& printed) n
   return found;
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

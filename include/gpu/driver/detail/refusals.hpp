@@ -7,7 +7,7 @@
 
 #include <gpu/driver/detail/cuda_header.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// Returns the error for a handle that was moved from, released or never filled; `what` names it
 /// ("stream").
@@ -63,4 +63,4 @@ result<> require_flags(Flags flags, unsigned known, const char* type, const char
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, bits, known));
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

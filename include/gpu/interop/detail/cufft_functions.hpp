@@ -8,7 +8,7 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/interop/detail/require_libcuda.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 struct cufft_library;
 
@@ -154,4 +154,4 @@ inline result<> require_fft_size(const char* function, std::size_t size, std::si
   return fail(refusal(errc::invalid_argument, function, words.finish(), where));
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

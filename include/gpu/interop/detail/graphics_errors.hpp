@@ -5,7 +5,7 @@
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 inline result<> check_gl_name(const char* function, const char* what, unsigned name,
                               source_location where) noexcept {
@@ -105,4 +105,4 @@ inline cuda_error partial_element_error(const char* function, std::size_t bytes,
   return refusal(errc::size_mismatch, function, out.finish(), where, bytes, size);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

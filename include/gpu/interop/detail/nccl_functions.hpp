@@ -6,7 +6,7 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/interop/detail/require_libcuda.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v1 {
 
 /// Names a communicator before it exists: 128 bytes, which one rank makes and all ranks share, by
 /// MPI, a file (`save` and `load`) or memory. Copy it freely. (ncclUniqueId)
@@ -146,4 +146,4 @@ result<int> call_nccl(source_location where, Arguments... arguments) noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v1

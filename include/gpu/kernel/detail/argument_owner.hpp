@@ -9,7 +9,7 @@
 #include <gpu/kernel/detail/prepared_launch.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// Satisfied by views, which may be faulty.
 template <class A>
@@ -99,4 +99,4 @@ inline result<> check_owners(const prepared_launch& launch, const char* function
   return {};
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

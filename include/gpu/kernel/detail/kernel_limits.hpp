@@ -9,7 +9,7 @@
 
 #include <new>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The limits of a kernel on a device. Never change, and live until the process ends, because the
 /// records of launches point at their label even after the module is gone.
@@ -152,4 +152,4 @@ inline result<const kernel_limits*> read_limits(const char* function, CUkernel k
   return kept;
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

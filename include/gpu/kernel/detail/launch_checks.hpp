@@ -8,7 +8,7 @@
 #include <gpu/kernel/detail/submit_launch.hpp>
 #include <gpu/kernel/kernel.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 inline void write(text_builder& out, const dims& d) noexcept {
   out << '{' << d.x << ", " << d.y << ", " << d.z << '}';
@@ -240,4 +240,4 @@ inline result<> check_and_submit(const prepared_launch& launch) noexcept {
   return launch_checked(launch);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

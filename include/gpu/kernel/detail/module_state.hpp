@@ -13,7 +13,7 @@
 
 #include <new>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// A name as written in the source, such as `axpy<float>`, and as it is in the module.
 struct module_name {
@@ -225,4 +225,4 @@ inline result<> find_kernel_of_source(module_state& state, string_ref asked, ker
   return {};
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

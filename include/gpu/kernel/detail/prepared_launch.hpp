@@ -6,7 +6,7 @@
 #include <gpu/kernel/detail/kernel_record.hpp>
 #include <gpu/kernel/launch_config.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// An argument that knows the context of its memory, or a view, which may be faulty.
 struct argument_owner {
@@ -28,4 +28,4 @@ struct prepared_launch {
   std::size_t owner_count = 0;
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -8,7 +8,7 @@
 
 #include <gpu/driver/detail/cuda_header.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// An object with as many owners as shares. After the last share is dropped, the next
 /// `end_unwanted` calls `end`.
@@ -179,4 +179,4 @@ inline shared_object* take_share_of(CUkernel native) noexcept {
   return each != nullptr && each->code->take_share() ? each->code : nullptr;
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/core/type_name.hpp>
 #include <gpu/kernel/detail/parameter_type.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// A parameter as the module describes it.
 struct module_parameter {
@@ -190,4 +190,4 @@ inline cuda_error signature_error(const signature_words& words, string_ref asked
                  actual_count);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/kernel/detail/launch_failure.hpp>
 #include <gpu/kernel/detail/prepared_launch.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The attributes of a launch and, as one more, its cluster.
 struct attributes_and_cluster {
@@ -69,4 +69,4 @@ inline result<> submit_any(const prepared_launch& launch, const kernel_limits& l
   return submit(launch.stream, config, launch.kernel, limits, launch.arguments, launch.where);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 struct nvml_library;
 
@@ -64,4 +64,4 @@ struct nvml_library {
 
 using scoped_nvml_table = scoped_library_table<nvml_library>;
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// Ranges that have a context until they are moved from.
 template <class Range>
@@ -136,4 +136,4 @@ inline result<> allocate(const stream_ref& stream, std::size_t bytes, device_mem
   return allocate(stream.context(), bytes, memory, where);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// One end of a copy.
 struct copy_end {
@@ -213,4 +213,4 @@ inline result<> copy_now(const copy_end& source, const copy_end& destination,
   });
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The alignment of memory from the driver, on a device and on the host.
 inline constexpr std::size_t memory_alignment = 256;
@@ -131,4 +131,4 @@ template <class Buffer> struct buffer_argument {
   static auto context(const Buffer& buffer) noexcept { return buffer.context(); }
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

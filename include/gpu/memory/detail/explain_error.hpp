@@ -4,7 +4,7 @@
 
 #include <gpu/driver/context.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// Adds `sentence` to an error of the driver with this code; returns every other error unchanged.
 inline cuda_error explain_code(cuda_error error, CUresult code, const char* sentence) noexcept {
@@ -30,4 +30,4 @@ inline cuda_error explain_out_of_memory(cuda_error error, context_ref context,
   return record_error(detail::move(error).with_details(out.finish()).with_values(bytes, free));
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

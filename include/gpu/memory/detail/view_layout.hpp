@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The largest number of axes of a view that the functions of views make.
 inline constexpr int most_view_axes = 16;
@@ -56,4 +56,4 @@ struct view_layout {
   }
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -9,7 +9,7 @@
 #include <gpu/random/detail/random_jumps_header.hpp>
 #include <gpu/random/detail/sobol_header.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 inline constexpr device_code_header random_headers[] = {
     {random_header_name, random_header},
@@ -22,4 +22,4 @@ inline constexpr device_code_header random_headers[] = {
 };
 inline const offered_headers offered_random_headers{random_headers};
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

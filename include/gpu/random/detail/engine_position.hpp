@@ -7,7 +7,7 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 /// The place of an engine: which seed, which of its sequences, and how many numbers of it are used.
 struct engine_position {
@@ -65,4 +65,4 @@ inline result<engine_position> read_position(const char* name, string_ref writte
   return fail(refusal(errc::invalid_argument, "gpu::from_text", out.finish(), where));
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

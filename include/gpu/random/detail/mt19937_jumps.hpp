@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 inline constexpr unsigned mt19937_words = 624;        ///< of a state
 inline constexpr unsigned mt19937_generators = 8192;  ///< that take turns, 2^2048 numbers apart
@@ -118,4 +118,4 @@ inline void add_mt19937_jumps(sequence<std::uint32_t>& out) {
   }
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

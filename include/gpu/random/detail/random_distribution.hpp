@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 enum class random_kind : unsigned char {
   bits,
@@ -185,4 +185,4 @@ inline result<> check_distribution(const random_distribution& d, const random_el
   return {};
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/array/detail/shared_kernel.hpp>
 #include <gpu/random/detail/random_text.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 struct random_family;
 struct advance_family;
@@ -158,4 +158,4 @@ inline result<> run_random(const random_request& request, const stream_ref& stre
   return run_elementwise({state, stream, where, list}, &threads);
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace gpu::inline v0::testing::cpu {
+namespace gpu::inline v1::testing::cpu {
 
 struct driver_state;
 
@@ -30,4 +30,4 @@ struct backend {
 /// Returns the code that this program is linked with or includes.
 const backend& current_backend() noexcept;
 
-}  // namespace gpu::inline v0::testing::cpu
+}  // namespace gpu::inline v1::testing::cpu

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace gpu::inline v0::testing::nccl {
+namespace gpu::inline v1::testing::nccl {
 
 /// ncclRedOp_t.
 enum class operation : int { sum, product, max, min, average };
@@ -91,4 +91,4 @@ inline bytes combine(const std::vector<bytes>& parts, int type, operation how) {
   }
 }
 
-}  // namespace gpu::inline v0::testing::nccl
+}  // namespace gpu::inline v1::testing::nccl

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace gpu::inline v0::testing::nccl {
+namespace gpu::inline v1::testing::nccl {
 
 /// ncclResult_t.
 enum code : int {
@@ -235,4 +235,4 @@ inline int state_of(const rank_state& self) {
   return success;
 }
 
-}  // namespace gpu::inline v0::testing::nccl
+}  // namespace gpu::inline v1::testing::nccl

@@ -5,7 +5,7 @@
 
 #include <gpu/core/detail/expected/unexpected.hpp>
 
-namespace gpu::inline v0::fallback::inline abi {
+namespace gpu::inline v1::fallback::inline abi {
 
 struct value_of_call {};  ///< Selects the constructor that stores the value that a call returns.
 struct error_of_call {};  ///< Selects the constructor that stores the error that a call returns.
@@ -95,4 +95,4 @@ struct monadic {
   }
 };
 
-}  // namespace gpu::inline v0::fallback::inline abi
+}  // namespace gpu::inline v1::fallback::inline abi

@@ -8,13 +8,13 @@
 #include <initializer_list>
 #include <new>  // std::exception, as the base of std::bad_alloc
 
-namespace gpu::inline v0::fallback {
+namespace gpu::inline v1::fallback {
 /// The tag becomes part of the name of every function that returns one of these types: see
 /// expected.hpp.
 inline namespace abi __attribute__((abi_tag("gpu_fallback"))) {}
-}  // namespace gpu::inline v0::fallback
+}  // namespace gpu::inline v1::fallback
 
-namespace gpu::inline v0::fallback::inline abi {
+namespace gpu::inline v1::fallback::inline abi {
 
 template <class T, class E> class expected;
 template <class E> class unexpected;
@@ -166,4 +166,4 @@ template <class E> class bad_expected_access : public bad_expected_access<void> 
   E error_;
 };
 
-}  // namespace gpu::inline v0::fallback::inline abi
+}  // namespace gpu::inline v1::fallback::inline abi

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <new>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 struct cached_block;
 
@@ -342,4 +342,4 @@ class alignas(128) block_arena {
   cached_block* lists_[rows][steps] = {};
 };
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

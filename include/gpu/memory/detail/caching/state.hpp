@@ -9,7 +9,7 @@
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/system/mutex.hpp>
 
-namespace gpu::inline v0::detail {
+namespace gpu::inline v1::detail {
 
 struct caching_state;
 
@@ -260,4 +260,4 @@ inline void stream_lane::give_back(returnable& returned) noexcept {
   lane.lock.unlock();
 }
 
-}  // namespace gpu::inline v0::detail
+}  // namespace gpu::inline v1::detail

@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-namespace gpu::inline v0::testing::cpu {
+namespace gpu::inline v1::testing::cpu {
 
 inline constexpr int greatest_priority = -5;  // the least is 0
 
@@ -199,4 +199,4 @@ inline void drop_everything(driver_state& driver) {
   driver.contexts.clear();
 }
 
-}  // namespace gpu::inline v0::testing::cpu
+}  // namespace gpu::inline v1::testing::cpu

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-namespace gpu::inline v0::testing::cpu {
+namespace gpu::inline v1::testing::cpu {
 
 inline void make_devices(driver_state& driver) {
   const unsigned asked = driver.options.devices;
@@ -74,4 +74,4 @@ inline constexpr backend own_backend{
     [](driver_state& driver) { return driver.findings.exchange(0); },
 };
 
-}  // namespace gpu::inline v0::testing::cpu
+}  // namespace gpu::inline v1::testing::cpu

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v0::testing::cpu {
+namespace gpu::inline v1::testing::cpu {
 
 struct driver_state {
   explicit driver_state(cpu_driver_options chosen)
@@ -392,4 +392,4 @@ struct call {
   }
 };
 
-}  // namespace gpu::inline v0::testing::cpu
+}  // namespace gpu::inline v1::testing::cpu

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-namespace gpu::inline v0::testing::cpu {
+namespace gpu::inline v1::testing::cpu {
 
 /// Returns whether what a node launches was unloaded.
 inline bool is_unloaded(driver_state& driver, const node_work& what) {
@@ -20,9 +20,9 @@ inline bool is_unloaded(driver_state& driver, const node_work& what) {
                                : !driver.functions.find(asked.func);
 }
 
-}  // namespace gpu::inline v0::testing::cpu
+}  // namespace gpu::inline v1::testing::cpu
 
-namespace gpu::inline v0::testing::cpu::entry {
+namespace gpu::inline v1::testing::cpu::entry {
 
 /// Returns the parameters in the memory of the node.
 inline CUresult graph_kernel_node_get_params(call& c, CUgraphNode handle,
@@ -41,4 +41,4 @@ inline CUresult graph_kernel_node_get_params(call& c, CUgraphNode handle,
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v0::testing::cpu::entry
+}  // namespace gpu::inline v1::testing::cpu::entry

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v0::testing::cpu {
+namespace gpu::inline v1::testing::cpu {
 
 /// The context of a node: the one that it names, or else the current one.
 inline CUresult node_context(call& c, CUcontext handle, context_ptr& context) {
@@ -269,9 +269,9 @@ inline CUresult redescribe(call& c, CUgraphNodeParams* from, const graph_state& 
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v0::testing::cpu
+}  // namespace gpu::inline v1::testing::cpu
 
-namespace gpu::inline v0::testing::cpu::entry {
+namespace gpu::inline v1::testing::cpu::entry {
 
 inline CUresult graph_add_node(call& c, CUgraphNode* node, CUgraph handle, const CUgraphNode* after,
                                const CUgraphEdgeData* edges, std::size_t count,
@@ -391,4 +391,4 @@ inline CUresult graph_conditional_handle_create(call& c, CUgraphConditionalHandl
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v0::testing::cpu::entry
+}  // namespace gpu::inline v1::testing::cpu::entry

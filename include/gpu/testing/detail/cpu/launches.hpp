@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v0::testing::cpu {
+namespace gpu::inline v1::testing::cpu {
 
 /// A launch as the caller asks for it.
 struct launch_order {
@@ -304,9 +304,9 @@ inline CUresult take_launch_attributes(call& c, const CUlaunchConfig& config, la
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v0::testing::cpu
+}  // namespace gpu::inline v1::testing::cpu
 
-namespace gpu::inline v0::testing::cpu::entry {
+namespace gpu::inline v1::testing::cpu::entry {
 
 inline CUresult launch_kernel(call& c, CUfunction function, unsigned grid_x, unsigned grid_y,
                               unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
@@ -344,4 +344,4 @@ inline CUresult launch_kernel_ex(call& c, const CUlaunchConfig* config, CUfuncti
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v0::testing::cpu::entry
+}  // namespace gpu::inline v1::testing::cpu::entry

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gpu::inline v0::testing {
+namespace gpu::inline v1::testing {
 
 namespace cpu {
 
@@ -117,4 +117,4 @@ inline std::vector<live_object> list_live(driver_state& driver) {
 }
 
 }  // namespace cpu
-}  // namespace gpu::inline v0::testing
+}  // namespace gpu::inline v1::testing

@@ -28,7 +28,7 @@
 #include <thread>
 #include <vector>
 
-namespace gpu::inline v0::testing::cpu {
+namespace gpu::inline v1::testing::cpu {
 
 struct context_state;
 struct stream_state;
@@ -279,4 +279,4 @@ struct link_state {
 };
 using link_ptr = std::shared_ptr<link_state>;
 
-}  // namespace gpu::inline v0::testing::cpu
+}  // namespace gpu::inline v1::testing::cpu

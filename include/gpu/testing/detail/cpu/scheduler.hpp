@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v0::testing::cpu {
+namespace gpu::inline v1::testing::cpu {
 
 struct work_queue;
 
@@ -354,4 +354,4 @@ class scheduler {
   bool stopping_ = false;
 };
 
-}  // namespace gpu::inline v0::testing::cpu
+}  // namespace gpu::inline v1::testing::cpu

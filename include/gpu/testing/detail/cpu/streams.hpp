@@ -13,7 +13,7 @@
 #include <memory>
 #include <utility>
 
-namespace gpu::inline v0::testing::cpu {
+namespace gpu::inline v1::testing::cpu {
 
 /// A call of a host function, unless the context has a fault.
 inline std::function<void()> host_work(context_ptr context, CUhostFn function, void* data) {
@@ -24,9 +24,9 @@ inline std::function<void()> host_work(context_ptr context, CUhostFn function, v
   };
 }
 
-}  // namespace gpu::inline v0::testing::cpu
+}  // namespace gpu::inline v1::testing::cpu
 
-namespace gpu::inline v0::testing::cpu::entry {
+namespace gpu::inline v1::testing::cpu::entry {
 
 inline CUresult stream_create_with_priority(call& c, CUstream* stream, unsigned flags,
                                             int priority) {
@@ -149,4 +149,4 @@ inline CUresult stream_add_callback(call& c, CUstream handle, CUstreamCallback c
   return c.enqueue(stream, what);
 }
 
-}  // namespace gpu::inline v0::testing::cpu::entry
+}  // namespace gpu::inline v1::testing::cpu::entry

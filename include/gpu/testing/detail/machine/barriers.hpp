@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/machine/report.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
-namespace gpu::inline v0::testing::machine::detail {
+namespace gpu::inline v1::testing::machine::detail {
 
 /// Returns the number of threads that barrier `b` waits for.
 inline std::uint32_t threads_expected(const block_state& block, const barrier_state& b) {
@@ -142,4 +142,4 @@ inline fault describe_deadlock(block_state& block) {
   return make_fault(*blocked, &d);
 }
 
-}  // namespace gpu::inline v0::testing::machine::detail
+}  // namespace gpu::inline v1::testing::machine::detail

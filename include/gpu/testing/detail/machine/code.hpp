@@ -12,7 +12,7 @@
 
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 struct warp;
 struct decoded;
@@ -142,4 +142,4 @@ struct executable {
   }
 };
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

@@ -16,7 +16,7 @@
 
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v0::testing::machine::detail {
+namespace gpu::inline v1::testing::machine::detail {
 
 class contraction {
  public:
@@ -206,4 +206,4 @@ class contraction {
   std::set<std::uint32_t> dropped_;
 };
 
-}  // namespace gpu::inline v0::testing::machine::detail
+}  // namespace gpu::inline v1::testing::machine::detail

@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/machine/block_scheduler.hpp>
 #include <gpu/testing/detail/machine/launch.hpp>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 namespace detail {
 
@@ -134,4 +134,4 @@ inline std::optional<fault> run(const launch& what, address_space& memory, threa
   return std::move(grid.first);
 }
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

@@ -18,7 +18,7 @@
 #include <gpu/testing/detail/machine/limits.hpp>
 #include <gpu/testing/detail/machine/thread_pool.hpp>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 struct extent {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -66,4 +66,4 @@ struct launch {
 /// Threads: several launches may run at once, also of one executable and on one pool.
 std::optional<fault> run(const launch& what, address_space& memory, thread_pool& pool);
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

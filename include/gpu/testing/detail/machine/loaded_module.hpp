@@ -15,7 +15,7 @@
 #include <gpu/testing/detail/machine/code.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 /// A variable of the module that the host may name.
 struct module_variable {
@@ -106,4 +106,4 @@ struct load_result {
 /// has for a kernel, or too little memory: nothing stays behind then.
 load_result load(ptx::module source, address_space& memory, const load_options& options = {});
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

@@ -11,7 +11,7 @@
 #include <gpu/testing/detail/machine/loaded_module.hpp>
 #include <gpu/testing/detail/machine/lower.hpp>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 struct module_loader {
   static load_result load(ptx::module source, address_space& memory, const load_options& options) {
@@ -157,4 +157,4 @@ inline load_result load(ptx::module source, address_space& memory, const load_op
   return module_loader::load(std::move(source), memory, options);
 }
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

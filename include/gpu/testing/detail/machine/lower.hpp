@@ -14,7 +14,7 @@
 #include <gpu/testing/detail/machine/lower_instruction.hpp>
 #include <gpu/testing/detail/machine/stack_need.hpp>
 
-namespace gpu::inline v0::testing::machine::detail {
+namespace gpu::inline v1::testing::machine::detail {
 
 /// Returns the diagnostic for an instruction: malformed if it names an undefined symbol.
 inline ptx::diagnostic refuse_instruction(const ptx::module& module, const ptx::instruction& i,
@@ -323,4 +323,4 @@ inline std::unique_ptr<executable> lower_kernel(symbol_places places, std::uint3
   return out;
 }
 
-}  // namespace gpu::inline v0::testing::machine::detail
+}  // namespace gpu::inline v1::testing::machine::detail

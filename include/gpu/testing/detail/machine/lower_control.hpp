@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/machine/handlers/runtime.hpp>
 #include <gpu/testing/detail/machine/lowering_context.hpp>
 
-namespace gpu::inline v0::testing::machine::detail {
+namespace gpu::inline v1::testing::machine::detail {
 
 inline bool lower_call(lowering_context& c, const ptx::instruction& i, const ptx::module& module) {
   const ptx::call_site& site = c.source.calls[c.source.operands_of(i)[0].index];
@@ -71,4 +71,4 @@ inline bool lower_branch(lowering_context& c, const ptx::instruction& i) {
   return true;
 }
 
-}  // namespace gpu::inline v0::testing::machine::detail
+}  // namespace gpu::inline v1::testing::machine::detail

@@ -19,7 +19,7 @@
 #include <gpu/testing/detail/machine/lower_memory.hpp>
 #include <gpu/testing/detail/machine/lowering_context.hpp>
 
-namespace gpu::inline v0::testing::machine::detail {
+namespace gpu::inline v1::testing::machine::detail {
 
 /// Fills slots from `first` on with the operands, predicates with their negation.
 inline bool fill_slots(lowering_context& c, handler run, std::span<const ptx::operand> operands,
@@ -358,4 +358,4 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
   }
 }
 
-}  // namespace gpu::inline v0::testing::machine::detail
+}  // namespace gpu::inline v1::testing::machine::detail

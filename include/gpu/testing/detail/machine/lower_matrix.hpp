@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/machine/lowering_context.hpp>
 #include <gpu/testing/detail/machine/matrix_plan.hpp>
 
-namespace gpu::inline v0::testing::machine::detail {
+namespace gpu::inline v1::testing::machine::detail {
 
 /// Returns the index of the instruction's plan in the function.
 inline std::uint32_t plan_matrix(lowering_context& c, const ptx::instruction& i) {
@@ -81,4 +81,4 @@ inline bool lower_movmatrix(lowering_context& c, const ptx::instruction& i) {
   return true;
 }
 
-}  // namespace gpu::inline v0::testing::machine::detail
+}  // namespace gpu::inline v1::testing::machine::detail

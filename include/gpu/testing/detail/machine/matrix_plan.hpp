@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/ptx/ir.hpp>
 #include <gpu/testing/detail/ptx/matrix_fragments.hpp>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 /// The fragments of one matrix. A is kept row after row, B column after column, C and D row after
 /// row; elements of one bit are kept in words of 32.
@@ -177,4 +177,4 @@ inline bool has_plan(const matrix_plan& plan, const ptx::instruction& i) {
          plan.b_columns == (plan.four && i.with.b_columns);
 }
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

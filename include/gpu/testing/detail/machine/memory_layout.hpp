@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 /// A lane's address in the generic address space of the device.
 using address = std::uint64_t;
@@ -35,4 +35,4 @@ constexpr bool in_window(address a, address window) noexcept {
   return a - window < small_window_size;
 }
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 namespace detail {
 
@@ -152,4 +152,4 @@ inline bool format_device(std::string_view format, Arguments arguments, String s
   return true;
 }
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

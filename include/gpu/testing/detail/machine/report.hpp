@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/machine/address_space.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 /// "(3,0,0)" for the linear index of a thread in its block.
 inline std::string name_thread(const warp& w, std::uint32_t linear) {
@@ -138,4 +138,4 @@ inline fault make_fault(const warp& w, const decoded* d) {
   return f;
 }
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 /// When an access happened, in barriers passed by the block and by the warp.
 struct moment {
@@ -175,4 +175,4 @@ class shared_memory {
   bool tracks_ = false;
 };
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

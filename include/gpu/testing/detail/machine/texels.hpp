@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/machine/image.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/half.hpp>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 /// Four channels, either as in memory or as an instruction returns them: integers, or floats as
 /// their bits. Channels that a format does not have are 0, the last one too.
@@ -106,4 +106,4 @@ inline texel border_texel(const texture& t) {
   return border;
 }
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

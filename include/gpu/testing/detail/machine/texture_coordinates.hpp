@@ -7,7 +7,7 @@
 
 #include <gpu/testing/detail/machine/image.hpp>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 /// The texels at a coordinate, and how much the second counts, in 1/256. -1 is the border.
 struct axis_taps {
@@ -87,4 +87,4 @@ inline axis_taps linear_taps(address_mode mode, bool normalized, float coordinat
   return taps;
 }
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 /// A face, in the order +x, -x, +y, -y, +z, -z, and normalized coordinates in it.
 struct cube_place {
@@ -77,4 +77,4 @@ inline cube_texel across_edge(std::uint32_t face, std::int64_t x, std::int64_t y
   return {place.face, index(place.s), index(place.t)};
 }
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

@@ -15,7 +15,7 @@
 #include <gpu/testing/detail/machine/texture_levels.hpp>
 #include <gpu/testing/detail/machine/texture_sums.hpp>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 /// The operands of a read from a texture.
 struct texture_request {
@@ -259,4 +259,4 @@ texel gather_texels(const texture& t, const texture_request& r, std::size_t chan
           read(taps[0].second, taps[1].first), read(taps[0].first, taps[1].first)};
 }
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

@@ -9,7 +9,7 @@
 
 #include <gpu/testing/detail/machine/image.hpp>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 /// The levels around a level of detail, and the weight of the second one, in 1/256.
 struct level_taps {
@@ -67,4 +67,4 @@ inline float level_of_gradients(const image& source, const std::array<float, 3>&
   return std::round(std::log2(length) * 256.0f) / 256.0f;
 }
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

@@ -11,7 +11,7 @@
 #include <gpu/testing/detail/machine/image.hpp>
 #include <gpu/testing/detail/machine/texels.hpp>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 /// A channel of the texels of two slices, four each, as in memory, and their weights, whose sum is
 /// 256.
@@ -110,4 +110,4 @@ inline std::uint32_t filter_channel(const texture& t, weighted_channel c, std::s
   return std::bit_cast<std::uint32_t>(sum);
 }
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

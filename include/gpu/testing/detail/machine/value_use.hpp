@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/machine/register_use.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v0::testing::machine::detail {
+namespace gpu::inline v1::testing::machine::detail {
 
 /// Of the bytes that a load reads into a register, where not all were written.
 enum class what_was_written : std::uint8_t {
@@ -143,4 +143,4 @@ class value_use {
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen_;
 };
 
-}  // namespace gpu::inline v0::testing::machine::detail
+}  // namespace gpu::inline v1::testing::machine::detail

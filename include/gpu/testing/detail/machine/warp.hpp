@@ -24,7 +24,7 @@
 #include <gpu/testing/detail/machine/local_memory.hpp>
 #include <gpu/testing/detail/machine/shared_memory.hpp>
 
-namespace gpu::inline v0::testing::machine {
+namespace gpu::inline v1::testing::machine {
 
 /// An activation of a function by the lanes that called it together.
 struct frame {
@@ -225,4 +225,4 @@ struct grid_state {
   }
 };
 
-}  // namespace gpu::inline v0::testing::machine
+}  // namespace gpu::inline v1::testing::machine

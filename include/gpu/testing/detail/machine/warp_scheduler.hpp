@@ -18,7 +18,7 @@
 #include <gpu/testing/detail/machine/handlers/collective.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
-namespace gpu::inline v0::testing::machine::detail {
+namespace gpu::inline v1::testing::machine::detail {
 
 inline constexpr std::uint64_t longest_wait = 64;  // turns
 inline constexpr std::uint32_t preferred_turns = 32;
@@ -307,4 +307,4 @@ inline bool run_warp(warp& w, std::uint32_t fuel) {
   return true;
 }
 
-}  // namespace gpu::inline v0::testing::machine::detail
+}  // namespace gpu::inline v1::testing::machine::detail

@@ -9,7 +9,7 @@
 
 #include <gpu/testing/detail/ptx/parser_context.hpp>
 
-namespace gpu::inline v0::testing::ptx::detail {
+namespace gpu::inline v1::testing::ptx::detail {
 
 struct constant {
   enum class form : std::uint8_t { signed_integer, unsigned_integer, single, floating };
@@ -219,4 +219,4 @@ inline bool parse_size(parser_context& context, std::uint64_t limit, std::uint64
   return true;
 }
 
-}  // namespace gpu::inline v0::testing::ptx::detail
+}  // namespace gpu::inline v1::testing::ptx::detail

@@ -10,7 +10,7 @@
 
 #include <gpu/testing/detail/ptx/initializers.hpp>
 
-namespace gpu::inline v0::testing::ptx::detail {
+namespace gpu::inline v1::testing::ptx::detail {
 
 /// The meaning of the words before the name.
 struct declaration_head {
@@ -244,4 +244,4 @@ inline bool parse_parameter(parser_context& context, parameter& p, token& name,
   return true;
 }
 
-}  // namespace gpu::inline v0::testing::ptx::detail
+}  // namespace gpu::inline v1::testing::ptx::detail

@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/ptx/forms/values.hpp>
 #include <gpu/testing/detail/ptx/instruction_form.hpp>
 
-namespace gpu::inline v0::testing::ptx::detail {
+namespace gpu::inline v1::testing::ptx::detail {
 
 template <std::size_t... Sizes> constexpr auto join_forms(const form (&... parts)[Sizes]) {
   std::array<form, (Sizes + ...)> all{};
@@ -29,4 +29,4 @@ template <std::size_t... Sizes> constexpr auto join_forms(const form (&... parts
 inline constexpr auto instruction_table =
     join_forms(arithmetic_forms, value_forms, memory_forms, control_forms, matrix_forms);
 
-}  // namespace gpu::inline v0::testing::ptx::detail
+}  // namespace gpu::inline v1::testing::ptx::detail

@@ -15,7 +15,7 @@
 #include <gpu/testing/detail/ptx/special_registers.hpp>
 #include <gpu/testing/detail/ptx/types.hpp>
 
-namespace gpu::inline v0::testing::ptx {
+namespace gpu::inline v1::testing::ptx {
 
 /// The kinds of refusals; a driver has an error code for each.
 enum class refusal : std::uint8_t {
@@ -259,4 +259,4 @@ struct module {
   }
 };
 
-}  // namespace gpu::inline v0::testing::ptx
+}  // namespace gpu::inline v1::testing::ptx

@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/ptx/operands.hpp>
 #include <gpu/testing/detail/ptx/value_types.hpp>
 
-namespace gpu::inline v0::testing::ptx::detail {
+namespace gpu::inline v1::testing::ptx::detail {
 
 /// The type of the elements of the matrix that a letter of the form stands for.
 inline type fragment_element(const resolved_form& form_chosen, char letter) {
@@ -91,4 +91,4 @@ inline bool check_matrix_layouts(parser_context& context, const token& where, in
   return good || context.fail(where, "A of this shape and type is .row, B is .col");
 }
 
-}  // namespace gpu::inline v0::testing::ptx::detail
+}  // namespace gpu::inline v1::testing::ptx::detail

@@ -7,7 +7,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/rounding.hpp>
 #include <gpu/testing/detail/ptx/types.hpp>
 
-namespace gpu::inline v0::testing::ptx {
+namespace gpu::inline v1::testing::ptx {
 
 /// `.lo`, `.hi`, `.wide` of mul, mad and madc; `.lo`/`.hi` of mul24, mad24 and dp2a.
 enum class product : std::uint8_t { none, lo, hi, wide };
@@ -173,4 +173,4 @@ struct modifiers {
   bool transposed = false;  ///< .trans
 };
 
-}  // namespace gpu::inline v0::testing::ptx
+}  // namespace gpu::inline v1::testing::ptx

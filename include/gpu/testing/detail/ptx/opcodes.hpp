@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v0::testing::ptx {
+namespace gpu::inline v1::testing::ptx {
 
 enum class opcode : std::uint8_t {
   // Integer. add.cc and sub.cc are add, sub with carry_out; addc, subc, madc also take the carry.
@@ -184,4 +184,4 @@ enum class opcode : std::uint8_t {
   movmatrix,
 };
 
-}  // namespace gpu::inline v0::testing::ptx
+}  // namespace gpu::inline v1::testing::ptx

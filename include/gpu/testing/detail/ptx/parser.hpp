@@ -11,7 +11,7 @@
 #include <gpu/testing/detail/ptx/functions.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v0::testing::ptx {
+namespace gpu::inline v1::testing::ptx {
 
 namespace detail {
 
@@ -285,4 +285,4 @@ inline parse_result parse(std::string_view text, const parse_options& options = 
   return result;
 }
 
-}  // namespace gpu::inline v0::testing::ptx
+}  // namespace gpu::inline v1::testing::ptx

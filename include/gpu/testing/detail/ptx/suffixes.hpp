@@ -10,7 +10,7 @@
 
 #include <gpu/testing/detail/ptx/modifiers.hpp>
 
-namespace gpu::inline v0::testing::ptx::detail {
+namespace gpu::inline v1::testing::ptx::detail {
 
 struct suffix {
   std::string_view group;
@@ -393,4 +393,4 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"inc_or_dec_registers", "dec", no_effect},
 });
 
-}  // namespace gpu::inline v0::testing::ptx::detail
+}  // namespace gpu::inline v1::testing::ptx::detail

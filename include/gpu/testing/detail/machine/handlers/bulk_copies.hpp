@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/machine/lanes.hpp>
 #include <gpu/testing/detail/machine/memory_access.hpp>
 
-namespace gpu::inline v0::testing::machine::detail {
+namespace gpu::inline v1::testing::machine::detail {
 
 /// Copies bytes between memories of which other threads of the process may see one.
 inline void copy_bulk(const std::byte* from, std::byte* to, std::uint32_t size) {
@@ -114,4 +114,4 @@ inline action run_wait_bulk(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-}  // namespace gpu::inline v0::testing::machine::detail
+}  // namespace gpu::inline v1::testing::machine::detail

@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/matrix_products.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v0::testing::machine::detail {
+namespace gpu::inline v1::testing::machine::detail {
 
 inline constexpr std::uint32_t most_elements = 512;  // of a matrix
 inline constexpr std::uint32_t most_rows = 32;
@@ -294,4 +294,4 @@ inline bool multiply_matrices(warp& w, std::span<const party> parties, lane_mask
   return true;
 }
 
-}  // namespace gpu::inline v0::testing::machine::detail
+}  // namespace gpu::inline v1::testing::machine::detail

@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/machine/memory_access.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v0::testing::machine::detail {
+namespace gpu::inline v1::testing::machine::detail {
 
 /// The object's content, which programs must not look into.
 struct mbarrier {
@@ -144,4 +144,4 @@ inline action run_pending_count(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-}  // namespace gpu::inline v0::testing::machine::detail
+}  // namespace gpu::inline v1::testing::machine::detail

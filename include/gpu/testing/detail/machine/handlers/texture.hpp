@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/machine/texture_filter.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/half.hpp>
 
-namespace gpu::inline v0::testing::machine::detail {
+namespace gpu::inline v1::testing::machine::detail {
 
 /// Reads the texels of a texture for one lane. After a fault, which is noted in the warp, it gives
 /// zeros.
@@ -176,4 +176,4 @@ inline action run_istypep(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-}  // namespace gpu::inline v0::testing::machine::detail
+}  // namespace gpu::inline v1::testing::machine::detail

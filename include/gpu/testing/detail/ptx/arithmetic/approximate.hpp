@@ -10,7 +10,7 @@
 
 #include <gpu/testing/detail/ptx/arithmetic/float_bits.hpp>
 
-namespace gpu::inline v0::testing::ptx {
+namespace gpu::inline v1::testing::ptx {
 
 /// rcp.approx.f32
 template <bool Ftz = false> constexpr float rcp_approx(float a) {
@@ -99,4 +99,4 @@ inline double rsqrt_approx_ftz(double a) {
   return detail::gross_result(1.0 / __builtin_sqrt(detail::upper_word(a)));
 }
 
-}  // namespace gpu::inline v0::testing::ptx
+}  // namespace gpu::inline v1::testing::ptx

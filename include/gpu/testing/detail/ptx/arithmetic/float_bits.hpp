@@ -19,7 +19,7 @@
 static_assert(FLT_EVAL_METHOD == 0,
               "the PTX machine needs float arithmetic in float (SSE, not x87)");
 
-namespace gpu::inline v0::testing::ptx::detail {
+namespace gpu::inline v1::testing::ptx::detail {
 
 /// Bits of a float or double as a signed integer: comparisons of signed lanes vectorize everywhere.
 template <class F>
@@ -176,4 +176,4 @@ template <rounding R> constexpr double signed_sum_to_odd(double x, double y) {
   return sum_to_odd(x, y);
 }
 
-}  // namespace gpu::inline v0::testing::ptx::detail
+}  // namespace gpu::inline v1::testing::ptx::detail

@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/half_bits.hpp>
 #include <gpu/testing/detail/ptx/modifiers.hpp>
 
-namespace gpu::inline v0::testing::ptx {
+namespace gpu::inline v1::testing::ptx {
 
 template <class H>
 concept half_float = std::same_as<H, f16> || std::same_as<H, bf16>;
@@ -133,4 +133,4 @@ template <bool Ftz = false, half_float H> inline H ex2_approx(H a) {
   return detail::flush<Ftz>(detail::to_half<H>(__builtin_exp2(detail::wide<Ftz>(a))));
 }
 
-}  // namespace gpu::inline v0::testing::ptx
+}  // namespace gpu::inline v1::testing::ptx
