@@ -76,9 +76,9 @@ void scans(const char* type, gpu::stream_ref stream, std::size_t count, double t
   compare<T>("inclusive_scan", stream, z.span(), y.span(), tolerance);
   char name[80];
   std::snprintf(name, sizeof name, "inclusive_scan of %zu %s", count, type);
-  row(name, stream.native(), 2.0 * sizeof(T) * static_cast<double>(count), theirs, ours, 31);
+  row(name, stream.native(), 2.0 * sizeof(T) * static_cast<double>(count), theirs, ours);
   std::snprintf(name, sizeof name, "exclusive_scan of %zu %s", count, type);
-  row(name, stream.native(), 2.0 * sizeof(T) * static_cast<double>(count), theirs, before, 31);
+  row(name, stream.native(), 2.0 * sizeof(T) * static_cast<double>(count), theirs, before);
 }
 
 void selections(gpu::stream_ref stream, std::size_t n) {

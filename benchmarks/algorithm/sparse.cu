@@ -234,7 +234,7 @@ void iterations(gpu::stream_ref stream, int side) {
   const std::string title = "an iteration on " + std::to_string(side) + "^2 points, beside A p";
   row(
       title.c_str(), stream.native(), product + 12 * vectors,
-      [&] { need(matrix.apply(stream, b, y)); }, [&] { need(solver.one_iteration()); }, 40);
+      [&] { need(matrix.apply(stream, b, y)); }, [&] { need(solver.one_iteration()); });
   need(ramp(stream, b, x));
   const auto begin = std::chrono::steady_clock::now();
   const auto done = need(

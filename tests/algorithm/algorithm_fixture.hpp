@@ -66,6 +66,7 @@ template <class Operation> void check_first_allocations(Operation run) {
     }();
     if (outcome.has_value()) continue;
     CAPTURE(nth);
+    INFO(outcome.error().message().c_str());
     CHECK(outcome.error() == gpu::errc::out_of_host_memory);
     ++failed;
   }

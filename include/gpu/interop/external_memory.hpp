@@ -183,12 +183,16 @@ class external_memory {
     constexpr const char* function = "gpu::external_memory::open";
     GPU_TRY(check(function, options, detail::handle_system::posix, bytes, where));
     GPU_TRY(detail::require_open(file, function, where));
+    detail::descriptor_copy copy(file);
+    GPU_TRY(copy.require(function, where));
     auto from = detail::cleared<CUDA_EXTERNAL_MEMORY_HANDLE_DESC>();
-    from.handle.fd = file.native();
+    from.handle.fd = copy.native();
     external_memory made;
     result<> done = made.import(function, on, from, options, bytes, where);
-    // What the driver has imported, it also closes.
-    if (made) static_cast<void>(file.release());
+    if (made) {
+      copy.release();
+      file = file_descriptor();
+    }
     if (!done.has_value()) {
       return detail::fail(
           made ? detail::move(done).error()

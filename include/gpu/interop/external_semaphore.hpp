@@ -130,12 +130,16 @@ class external_semaphore {
     constexpr const char* function = "gpu::external_semaphore::open";
     GPU_TRY(check(function, type, detail::handle_system::posix, where));
     GPU_TRY(detail::require_open(file, function, where));
+    detail::descriptor_copy copy(file);
+    GPU_TRY(copy.require(function, where));
     auto from = detail::cleared<CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC>();
-    from.handle.fd = file.native();
+    from.handle.fd = copy.native();
     external_semaphore made;
     result<> done = made.import(function, on, from, type, where);
-    // What the driver has imported, it also closes.
-    if (made) static_cast<void>(file.release());
+    if (made) {
+      copy.release();
+      file = file_descriptor();
+    }
     if (!done.has_value()) {
       return detail::fail(made ? detail::move(done).error()
                                : detail::explain_descriptor(detail::move(done).error(), file,

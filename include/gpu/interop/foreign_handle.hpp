@@ -9,6 +9,8 @@
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/system/nvsci.hpp>
 
+#include <sys/stat.h>
+
 namespace gpu::inline v1 {
 
 /// A handle of Windows, or the name of an object there: one of both.
@@ -35,6 +37,43 @@ enum class nvscisync_use : int {
 template <> inline constexpr bool is_flag_set<nvscisync_use> = true;
 
 namespace detail {
+
+/// A copy of a file descriptor for one import. What the driver imports it also closes, and with
+/// some handles it closes what it has refused, too: so it never gets the caller's own.
+class descriptor_copy {
+ public:
+  explicit descriptor_copy(const file_descriptor& file) noexcept
+      : of_{file.native()},
+        own_{file_descriptor::adopt(::fcntl(file.native(), F_DUPFD_CLOEXEC, 0))} {}
+  descriptor_copy(const descriptor_copy&) = delete;
+  descriptor_copy& operator=(const descriptor_copy&) = delete;
+  ~descriptor_copy() {
+    if (own_ && !is_open()) static_cast<void>(own_.release());
+  }
+
+  /// Fails if there are too many open files.
+  result<> require(const char* function, source_location where) const noexcept {
+    if (own_) return {};
+    return fail(refusal(errc::out_of_host_memory, function,
+                        text("the descriptor cannot be copied for the driver, since too many files "
+                             "are open. Close some, or raise the limit (ulimit -n)."),
+                        where));
+  }
+  int native() const noexcept { return own_.native(); }
+  /// The driver has taken it.
+  void release() noexcept { static_cast<void>(own_.release()); }
+
+ private:
+  /// Whether the number still stands for the same file, not for one that was opened since.
+  bool is_open() const noexcept {
+    struct ::stat of = {}, own = {};
+    return ::fstat(of_, &of) == 0 && ::fstat(own_.native(), &own) == 0 && of.st_dev == own.st_dev &&
+           of.st_ino == own.st_ino;
+  }
+
+  int of_;
+  file_descriptor own_;
+};
 
 /// The systems that kinds of handles come from.
 enum class handle_system : unsigned char { posix, windows, nvsci };

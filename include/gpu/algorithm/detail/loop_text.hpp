@@ -85,7 +85,7 @@ class loop_writer {
   /// Writes a check that a structure, which CUDA, a header or the preamble may define, has the size
   /// of the type on the host: a type of the user's may be called `float3`, too.
   void write_size_check(const element_type& type) {
-    if (starts_with(type.name, "gpu::")) return;
+    if (starts_with(type.name, "gpu::") || starts_with(type.name, "gpu_")) return;  // ours
     if (parameter_type_named(type.name).kind != passed_kind::unknown) return;
     code_ << "static_assert(sizeof(" << type.name << ") == " << type.bytes << ", \"" << type.name
           << " has another size on the device than on the host\");\n";
