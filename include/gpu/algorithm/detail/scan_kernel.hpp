@@ -41,8 +41,8 @@ inline loop_form form_of_scan(const scan_state& state, loop_form form) noexcept 
   return form;
 }
 
-/// Returns how many blocks a multiprocessor should hold at once: while one waits for the tiles before
-/// it, another loads. Large items do not fit in the registers that are left then.
+/// Returns how many blocks a multiprocessor should hold at once: while one waits for the tiles
+/// before it, another loads. Large items do not fit in the registers that are left then.
 inline unsigned blocks_of_scan(const scan_state& state) noexcept {
   return state.value.bytes <= 8 && !state.is_segmented() ? 2 : 1;
 }
