@@ -46,7 +46,10 @@ struct bench {
     need(curandCreateGenerator(&made, type));
     need(curandSetStream(made, raw));
     if (type < CURAND_RNG_QUASI_DEFAULT) {
-      need(curandSetGeneratorOrdering(made, CURAND_ORDERING_PSEUDO_LEGACY));
+      // That of MT19937 is called the default one.
+      need(curandSetGeneratorOrdering(made, type == CURAND_RNG_PSEUDO_MT19937
+                                                ? CURAND_ORDERING_PSEUDO_DEFAULT
+                                                : CURAND_ORDERING_PSEUDO_LEGACY));
       need(curandSetPseudoRandomGeneratorSeed(made, 42));
     }
     return made;
@@ -58,7 +61,9 @@ struct bench {
     need(gpu::copy(ours, b));
     if (std::memcmp(a.data(), b.data(), n * sizeof(float)) == 0) return;
     all_equal = false;
-    std::printf("  DIFFERENT: %s\n", name);
+    std::size_t first = 0;
+    while (std::memcmp(&a[first], &b[first], sizeof(float)) == 0) ++first;
+    std::printf("  DIFFERENT: %s, from number %zu on\n", name, first);
   }
 
   /// Times fills of an engine with the seed 42.
@@ -66,8 +71,14 @@ struct bench {
     char title[64];
     const gpu::shape<1> all{n};
     curandGenerator_t cu = generator(type);
-    need(curandGenerateUniform(cu, theirs.data(), n));
-    need(gpu::assign(stream, ours, gpu::uniform<float>(engine, all)));
+    if (type == CURAND_RNG_PSEUDO_MT19937) {  // of which cuRAND rounds floats otherwise on a device
+      need(curandGenerate(cu, reinterpret_cast<unsigned*>(theirs.data()), n));
+      auto bits = gpu::device_span<unsigned>::from_native(ours.native(), n);
+      need(gpu::assign(stream, bits, gpu::random_bits<unsigned>(engine, all)));
+    } else {
+      need(curandGenerateUniform(cu, theirs.data(), n));
+      need(gpu::assign(stream, ours, gpu::uniform<float>(engine, all)));
+    }
     compare(name);
     std::snprintf(title, sizeof title, "%s, uniform, 2^28 floats", name);
     row(

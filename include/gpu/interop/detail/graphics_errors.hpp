@@ -57,7 +57,8 @@ inline cuda_error explain_registration(cuda_error error, const char* what, unsig
   text_builder out;
   out << "the current context of OpenGL has no " << what << ' ' << name
       << " that can be registered: it needs storage, and an image the right target and a format "
-         "of 1, 2 or 4 channels of 8, 16 or 32 bits, such as GL_RGBA8 or GL_R32F";
+         "of 1, 2 or 4 channels of 8, 16 or 32 bits, such as GL_RGBA8 or GL_R32F. If no context is "
+         "current in this thread, call eglMakeCurrent or glXMakeCurrent first";
   return record_error(detail::move(error).with_details(out.finish()));
 }
 
