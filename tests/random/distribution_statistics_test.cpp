@@ -36,7 +36,7 @@ const distribution normal{
 const distribution exponential{
     1, 1, {0, 1, 2, 9, 44, 265, 1854, 14833}, [](double x) { return -std::expm1(-x); }};
 
-/// What is known of numbers that come in parts.
+/// Sums and counts over numbers that come in parts.
 class tally {
  public:
   explicit tally(const distribution& of) : of_{of}, cells_(std::size_t{1} << 16), pairs_(64 * 64) {}
