@@ -30,12 +30,12 @@ inline unexpected<cuda_error> fail(cuda_error error) noexcept {
 /// once for all sources (gpu/compiler/compile.cpp, gpu/array/array.cpp) return it: `result` is
 /// another type in C++23.
 inline cuda_error error_or_none(result<> outcome) noexcept {
-  return outcome.has_value() ? no_error() : move(outcome).error();
+  return outcome.has_value() ? no_error() : detail::move(outcome).error();
 }
 /// Returns the `result` of such a function.
 inline result<> result_of_error(cuda_error error) noexcept {
   if (error.call() == nullptr) return {};
-  return fail(move(error));
+  return fail(detail::move(error));
 }
 
 /// The return value of `GPU_TRY` on failure, which converts to every `result`. If the function

@@ -88,7 +88,9 @@ constexpr bool to_blas(std::uintptr_t a, std::uintptr_t b, std::uintptr_t c, pro
     s.n = before.m;
     s.a = before.b;
     s.b = before.a;
-    for (product_matrix* each : {&s.a, &s.b, &s.c}) swap_axes_of(*each);
+    swap_axes_of(s.a);
+    swap_axes_of(s.b);
+    swap_axes_of(s.c);
     const std::uintptr_t first = a;
     a = b;
     b = first;

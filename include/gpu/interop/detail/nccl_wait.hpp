@@ -3,6 +3,7 @@
 /// What surrounds a call of NCCL: operands, groups, and waiting with a time limit.
 
 #include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/driver/context_or_device.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/interop/detail/nccl_functions.hpp>
 #include <gpu/memory/array_view.hpp>

@@ -26,7 +26,7 @@ inline CUresult map_foreign_file(int descriptor, std::uint64_t bytes,
   const bool is_file = S_ISREG(info.st_mode);  // others have no size to check
   if (bytes == 0 || (is_file && static_cast<std::uint64_t>(info.st_size) < bytes))
     return CUDA_ERROR_INVALID_VALUE;
-  memory = machine::storage::map_file(descriptor, 0, static_cast<std::size_t>(bytes));
+  memory = machine::storage::map_file(descriptor, 0, bytes);
   return memory ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 

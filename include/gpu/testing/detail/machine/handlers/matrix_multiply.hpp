@@ -2,7 +2,9 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 
 #include <gpu/testing/detail/machine/handlers/matrix_lanes.hpp>
@@ -56,6 +58,25 @@ template <class Real> struct matrix_factors {
   }
 };
 
+template <class Largest> inline void* room_for_matrices() {
+  alignas(16) static thread_local std::byte room[sizeof(Largest)];
+  return room;
+}
+
+template <class Real> struct factor_matrices {
+  matrix_factors<Real> a, b;
+};
+struct double_matrices {
+  double a[most_elements], b[most_elements], c[most_elements];
+};
+
+/// Makes matrices in memory of the calling thread, until the next call: a small stack has no room
+/// for them.
+template <class Matrices> inline Matrices& make_matrices() {
+  static_assert(sizeof(Matrices) <= sizeof(double_matrices));
+  return *::new (room_for_matrices<double_matrices>()) Matrices;
+}
+
 /// C as floats; exact.
 inline void read_addends(const matrix_operands& o, float* c) {
   const bool halves = o.plan.c.element == ptx::type::f16;
@@ -104,7 +125,7 @@ inline void multiply_factors(const matrix_operands& o, const matrix_factors<Real
 }
 
 inline void multiply_f16(const matrix_operands& o) {
-  matrix_factors<float> a, b;
+  auto& [a, b] = make_matrices<factor_matrices<float>>();
   const auto decode = [](std::uint32_t bits) {
     return ptx::detail::factor_of_f16(static_cast<std::uint16_t>(bits));
   };
@@ -114,7 +135,7 @@ inline void multiply_f16(const matrix_operands& o) {
 }
 
 inline void multiply_bf16(const matrix_operands& o) {
-  matrix_factors<double> a, b;
+  auto& [a, b] = make_matrices<factor_matrices<double>>();
   const auto decode = [](std::uint32_t bits) {
     return ptx::detail::factor_of_bf16(static_cast<std::uint16_t>(bits));
   };
@@ -125,14 +146,14 @@ inline void multiply_bf16(const matrix_operands& o) {
 }
 
 inline void multiply_tf32(const matrix_operands& o) {
-  matrix_factors<double> a, b;
+  auto& [a, b] = make_matrices<factor_matrices<double>>();
   a.read(o.registers, o.a, o.plan.a, ptx::detail::factor_of_tf32);
   b.read(o.registers, o.b, o.plan.b, ptx::detail::factor_of_tf32);
   o.plan.shape.k == 4 ? multiply_factors<double, 4>(o, a, b) : multiply_factors<double, 8>(o, a, b);
 }
 
 inline void multiply_f8(const matrix_operands& o) {
-  matrix_factors<float> a, b;
+  auto& [a, b] = make_matrices<factor_matrices<float>>();
   const auto read = [&](matrix_factors<float>& to, const std::uint32_t* slots,
                         const fragment_plan& f) {
     const bool e4m3 = f.element == ptx::type::e4m3;
@@ -150,7 +171,7 @@ inline void multiply_f8(const matrix_operands& o) {
 
 /// Four products of 8 x 4 and 4 x 8.
 inline void multiply_four(const matrix_operands& o) {
-  matrix_factors<float> a, b;
+  auto& [a, b] = make_matrices<factor_matrices<float>>();
   const auto decode = [](std::uint32_t bits) {
     return ptx::detail::factor_of_f16(static_cast<std::uint16_t>(bits));
   };
@@ -181,23 +202,23 @@ inline void each_double(const std::uint32_t* slots, const fragment_plan& f, F ac
 }
 
 template <ptx::rounding R> inline void multiply_doubles(const matrix_operands& o) {
-  double a[most_elements], b[most_elements], c[most_elements];
+  double_matrices& all = make_matrices<double_matrices>();
   const auto read = [&](const std::uint32_t* slots, const fragment_plan& f, double* to) {
     each_double(slots, f, [&](std::uint32_t slot, unsigned lane, std::uint32_t at) {
       to[at] = read_lane<double>(o.registers, slot, lane);
     });
   };
-  read(o.a, o.plan.a, a);
-  read(o.b, o.plan.b, b);
-  read(o.c, o.plan.c, c);
+  read(o.a, o.plan.a, all.a);
+  read(o.b, o.plan.b, all.b);
+  read(o.c, o.plan.c, all.c);
   const std::uint32_t k = o.plan.a.length;
   for (std::uint32_t m = 0; m < o.plan.a.rows; ++m)
     for (std::uint32_t n = 0; n < o.plan.b.rows; ++n) {
-      double& sum = c[m * o.plan.c.length + n];
-      sum = ptx::chain_of_products<R>(a + m * k, b + n * k, k, sum);
+      double& sum = all.c[m * o.plan.c.length + n];
+      sum = ptx::chain_of_products<R>(all.a + m * k, all.b + n * k, k, sum);
     }
   each_double(o.d, o.plan.d, [&](std::uint32_t slot, unsigned lane, std::uint32_t at) {
-    write_lane(o.registers, slot, lane, c[at]);
+    write_lane(o.registers, slot, lane, all.c[at]);
   });
 }
 
