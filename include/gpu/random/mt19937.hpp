@@ -10,9 +10,10 @@ namespace gpu::inline v1 {
 
 /// MT19937 of Matsumoto and Nishimura, for those who have to reproduce old results: bits, uniform
 /// and normal numbers are those of cuRAND's `CURAND_RNG_PSEUDO_MT19937` for the host in its default
-/// order, for the same seed; on a device cuRAND rounds some floats otherwise in the last place. There 8,192 generators take turns, each with eight numbers, which are 2^2048
-/// numbers apart in one sequence: that of `std::mt19937` with the lowest 32 bits of the seed. The
-/// first number is the first of `std::mt19937`; the others come in another order.
+/// order, for the same seed; on a device cuRAND rounds some floats otherwise in the last place.
+/// There 8,192 generators take turns, each with eight numbers, which are 2^2048 numbers apart in
+/// one sequence: that of `std::mt19937` with the lowest 32 bits of the seed. The first number is
+/// the first of `std::mt19937`; the others come in another order.
 ///
 /// Like other engines it reserves numbers, which are then a value. It keeps 21 MB in device memory:
 /// the numbers that each generator made last. Numbers behind them are made of these, others anew
