@@ -216,7 +216,7 @@ TEST_CASE("mma multiplies in every shape and type", "[machine]") {
 }
 
 TEST_CASE("mma.m8n8k4 of f16 multiplies four pairs of matrices", "[machine]") {
-  const format& f = format_of("f16");
+  const format f = format_of("f16");
   for (const bool a_row : {true, false})
     for (const bool b_row : {true, false})
       for (const std::string d : {"f16", "f32"})
