@@ -306,8 +306,8 @@ TEST_CASE("NCCL: driver calls fail in turn", "[interop][nccl][cpu]") {
   // A library that does nothing, since the stand-in asks the driver itself.
   static int live = 0;
   gpu::detail::nccl_functions table{};
-  table.get_unique_id = [](gpu::nccl_id*) { return 0; };
-  table.init_rank = [](void** made, int, gpu::nccl_id, int, gpu::detail::nccl_configuration*) {
+  table.get_unique_id = [](gpu::detail::nccl_unique_id*) { return 0; };
+  table.init_rank = [](void** made, int, gpu::detail::nccl_unique_id, int, void*) {
     *made = &live;
     ++live;
     return 0;

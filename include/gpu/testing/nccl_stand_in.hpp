@@ -11,6 +11,7 @@
 /// NCCL; elements are combined in the order of the ranks. Calls that do not fit together are errors
 /// that say which rank calls what. Captures are refused.
 
+#include <gpu/system/nccl_unique_id.hpp>
 #include <gpu/testing/detail/nccl_ranks.hpp>
 
 #include <cstring>
@@ -36,7 +37,7 @@ inline int get_version(int* version) {
   return success;
 }
 
-inline int get_unique_id(unique_id* id) {
+inline int get_unique_id(gpu::detail::nccl_unique_id* id) {
   registry& all = registry::of_process();
   const std::lock_guard held(all.lock);
   *id = {};
@@ -45,7 +46,8 @@ inline int get_unique_id(unique_id* id) {
   return success;
 }
 
-inline int init_rank(void** communicator, int ranks, unique_id id, int rank, void*) {
+inline int init_rank(void** communicator, int ranks, gpu::detail::nccl_unique_id id, int rank,
+                     void*) {
   registry& all = registry::of_process();
   const std::lock_guard held(all.lock);
   const driver::entry_points& driver = driver::current_entry_points();
@@ -172,33 +174,39 @@ inline int group_end() {
 }
 
 inline int all_reduce(const void* in, void* out, std::size_t count, int type, int operation,
-                      void* communicator, CUstream stream) {
-  return enqueue(communicator, {call_kind::all_reduce, in, out, count, type, operation, 0, stream});
+                      void* communicator, void* stream) {
+  return enqueue(communicator, {call_kind::all_reduce, in, out, count, type, operation, 0,
+                                static_cast<CUstream>(stream)});
 }
 inline int broadcast(const void* in, void* out, std::size_t count, int type, int root,
-                     void* communicator, CUstream stream) {
-  return enqueue(communicator, {call_kind::broadcast, in, out, count, type, 0, root, stream});
+                     void* communicator, void* stream) {
+  return enqueue(communicator, {call_kind::broadcast, in, out, count, type, 0, root,
+                                static_cast<CUstream>(stream)});
 }
 inline int reduce(const void* in, void* out, std::size_t count, int type, int operation, int root,
-                  void* communicator, CUstream stream) {
-  return enqueue(communicator, {call_kind::reduce, in, out, count, type, operation, root, stream});
+                  void* communicator, void* stream) {
+  return enqueue(communicator, {call_kind::reduce, in, out, count, type, operation, root,
+                                static_cast<CUstream>(stream)});
 }
 inline int all_gather(const void* in, void* out, std::size_t count, int type, void* communicator,
-                      CUstream stream) {
-  return enqueue(communicator, {call_kind::all_gather, in, out, count, type, 0, 0, stream});
+                      void* stream) {
+  return enqueue(communicator, {call_kind::all_gather, in, out, count, type, 0, 0,
+                                static_cast<CUstream>(stream)});
 }
 inline int reduce_scatter(const void* in, void* out, std::size_t count, int type, int operation,
-                          void* communicator, CUstream stream) {
-  return enqueue(communicator,
-                 {call_kind::reduce_scatter, in, out, count, type, operation, 0, stream});
+                          void* communicator, void* stream) {
+  return enqueue(communicator, {call_kind::reduce_scatter, in, out, count, type, operation, 0,
+                                static_cast<CUstream>(stream)});
 }
 inline int send(const void* in, std::size_t count, int type, int peer, void* communicator,
-                CUstream stream) {
-  return enqueue(communicator, {call_kind::send, in, nullptr, count, type, 0, peer, stream});
+                void* stream) {
+  return enqueue(communicator, {call_kind::send, in, nullptr, count, type, 0, peer,
+                                static_cast<CUstream>(stream)});
 }
 inline int receive(void* out, std::size_t count, int type, int peer, void* communicator,
-                   CUstream stream) {
-  return enqueue(communicator, {call_kind::receive, nullptr, out, count, type, 0, peer, stream});
+                   void* stream) {
+  return enqueue(communicator, {call_kind::receive, nullptr, out, count, type, 0, peer,
+                                static_cast<CUstream>(stream)});
 }
 
 }  // namespace nccl

@@ -5,14 +5,13 @@
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/system/nccl_unique_id.hpp>
 
 namespace gpu::inline v1 {
 
-/// Names a communicator before it exists: 128 bytes, which one rank makes and all ranks share, by
-/// MPI, a file (`save` and `load`) or memory. Copy it freely. (ncclUniqueId)
-struct nccl_id {
-  char bytes[128] = {};
-
+/// Names a communicator before it exists: 128 bytes, the member `bytes`, which one rank makes and
+/// all ranks share, by MPI, a file (`save` and `load`) or memory. Copy it freely. (ncclUniqueId)
+struct nccl_id : detail::nccl_unique_id {
   /// Makes an id, on one rank. It listens on a port of this machine until the communicator is made.
   /// **Errors**: `errc::no_library` without NCCL, or on the CPU driver; those of NCCL.
   /// (ncclGetUniqueId)
@@ -47,9 +46,9 @@ struct nccl_functions {
   using library = nccl_library;
 
   int (*get_version)(int* version);
-  int (*get_unique_id)(nccl_id* id);
-  int (*init_rank)(void** communicator, int ranks, nccl_id id, int rank,
-                   nccl_configuration* configuration);
+  int (*get_unique_id)(nccl_unique_id* id);
+  int (*init_rank)(void** communicator, int ranks, nccl_unique_id id, int rank,
+                   void* configuration);
   int (*finalize)(void* communicator);
   int (*destroy)(void* communicator);
   int (*abort)(void* communicator);

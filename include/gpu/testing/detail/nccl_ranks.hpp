@@ -26,10 +26,6 @@ enum code : int {
   in_progress = 7
 };
 
-struct unique_id {
-  char bytes[128];
-};
-
 enum class call_kind { all_reduce, broadcast, reduce, all_gather, reduce_scatter, send, receive };
 
 inline const char* name_of(call_kind kind) noexcept {
