@@ -30,7 +30,7 @@ struct cublas_functions {
   const char* unavailable_detail;
 };
 
-struct cublas_library {
+struct cublas_library : run_time_library<cublas_library> {
   using table = cublas_functions;
   static constexpr library_function functions[] = {
       {"cublasCreate_v2", offsetof(table, create)},
@@ -43,17 +43,10 @@ struct cublas_library {
   static constexpr const char* wheel = "nvidia-cublas";
   static constexpr const char* part_of = "CUDA toolkit";
   static constexpr const char* oldest = "12.0";
-  static constexpr errc absent = errc::no_library, too_old = errc::library_too_old;
   static constexpr error_domain domain = error_domain::cublas;
   static constexpr toolkit_library files{
       "GPU_CUBLAS", {"libcublas.so.13", "libcublas.so.12", "libcublas.so"}, "nvidia/cublas/lib"};
 
-  static void* open(text_builder& looked_in) noexcept {
-    return open_toolkit_library(files, looked_in);
-  }
-  static void* find_function(void* opened, const char* function) noexcept {
-    return find_symbol<void*>(opened, function);
-  }
   static bool accept(const table& found, text_builder& reason) noexcept {
     if (found.get_property == nullptr) return true;  // then it lacks more than one function
     int major = 0;

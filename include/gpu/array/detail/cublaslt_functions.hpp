@@ -50,7 +50,7 @@ struct cublaslt_functions {
   const char* unavailable_detail;
 };
 
-struct cublaslt_library {
+struct cublaslt_library : run_time_library<cublaslt_library> {
   using table = cublaslt_functions;
   static constexpr library_function functions[] = {
       {"cublasLtCreate", offsetof(table, create)},
@@ -72,19 +72,12 @@ struct cublaslt_library {
   static constexpr const char* wheel = "nvidia-cublas";
   static constexpr const char* part_of = "CUDA toolkit";
   static constexpr const char* oldest = "12.0";
-  static constexpr errc absent = errc::no_library, too_old = errc::library_too_old;
   static constexpr error_domain domain = error_domain::cublas;
   static constexpr toolkit_library files{
       "GPU_CUBLASLT",
       {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
       "nvidia/cublas/lib"};
 
-  static void* open(text_builder& looked_in) noexcept {
-    return open_toolkit_library(files, looked_in);
-  }
-  static void* find_function(void* opened, const char* function) noexcept {
-    return find_symbol<void*>(opened, function);
-  }
   static bool accept(const table& found, text_builder& reason) noexcept {
     if (found.get_version == nullptr) return true;  // then it lacks more than one function
     const std::size_t version = found.get_version();

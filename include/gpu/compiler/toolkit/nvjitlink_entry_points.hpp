@@ -31,7 +31,7 @@ struct entry_points {
 namespace detail {
 
 /// Describes nvJitLink for `gpu::detail::library_table`.
-struct library {
+struct library : gpu::detail::run_time_library<library> {
   using table = entry_points;
   static constexpr gpu::detail::library_function functions[] = {
 #define GPU_NVJITLINK_ENTRY(member, function, ...) \
@@ -49,10 +49,6 @@ struct library {
       "GPU_NVJITLINK",
       {"libnvJitLink.so.13", "libnvJitLink.so.12", "libnvJitLink.so"},
       "nvidia/nvjitlink/lib"};
-
-  static void* open(gpu::detail::text_builder& looked_in) noexcept {
-    return gpu::detail::open_toolkit_library(files, looked_in);
-  }
 
   /// Returns one function. The header of nvJitLink gives each a name that contains the toolkit's
   /// version; later libraries have the plain name as well, the first ones do not.

@@ -35,7 +35,7 @@ struct entry_points {
 namespace detail {
 
 /// Describes NVRTC for `gpu::detail::library_table`.
-struct library {
+struct library : gpu::detail::run_time_library<library> {
   using table = entry_points;
   static constexpr gpu::detail::library_function functions[] = {
 #define GPU_NVRTC_ENTRY(member, function, ...) {#function, offsetof(entry_points, member)},
@@ -50,14 +50,6 @@ struct library {
   /// Newest first: a newer NVRTC supports more devices, and drivers accept older PTX.
   static constexpr gpu::detail::toolkit_library files{
       "GPU_NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}, "nvidia/cuda_nvrtc/lib"};
-
-  static void* open(gpu::detail::text_builder& looked_in) noexcept {
-    return gpu::detail::open_toolkit_library(files, looked_in);
-  }
-
-  static void* find_function(void* opened, const char* function) noexcept {
-    return gpu::detail::find_symbol<void*>(opened, function);
-  }
 
   static bool accept(const entry_points& found, gpu::detail::text_builder& reason) noexcept {
     if (found.version == nullptr) return true;  // then it lacks more than one function

@@ -3,6 +3,7 @@
 /// Finds a shared library of the CUDA toolkit: through the dynamic loader, in a toolkit, or in
 /// NVIDIA's Python wheels.
 
+#include <gpu/core/error.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/system/environment.hpp>
 #include <gpu/system/shared_library.hpp>
@@ -100,5 +101,17 @@ inline void* open_toolkit_library(const toolkit_library& which, text_builder& lo
   });
   return library;
 }
+
+/// The part that descriptions of libraries share. `Library` derives from it, and has `files`.
+template <class Library> struct run_time_library {
+  static constexpr errc absent = errc::no_library, too_old = errc::library_too_old;
+
+  static void* open(text_builder& looked_in) noexcept {
+    return open_toolkit_library(Library::files, looked_in);
+  }
+  static void* find_function(void* opened, const char* function) noexcept {
+    return find_symbol<void*>(opened, function);
+  }
+};
 
 }  // namespace gpu::inline v1::detail

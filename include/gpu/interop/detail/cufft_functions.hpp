@@ -34,7 +34,7 @@ struct cufft_functions {
   const char* unavailable_detail;
 };
 
-struct cufft_library {
+struct cufft_library : run_time_library<cufft_library> {
   using table = cufft_functions;
   static constexpr library_function functions[] = {
       {"cufftCreate", offsetof(table, create)},
@@ -53,17 +53,10 @@ struct cufft_library {
   static constexpr const char* wheel = "nvidia-cufft";
   static constexpr const char* part_of = "CUDA toolkit";
   static constexpr const char* oldest = "11.0 (of CUDA 12)";
-  static constexpr errc absent = errc::no_library, too_old = errc::library_too_old;
   static constexpr error_domain domain = error_domain::cufft;
   static constexpr toolkit_library files{
       "GPU_CUFFT", {"libcufft.so.12", "libcufft.so.11", "libcufft.so"}, "nvidia/cufft/lib"};
 
-  static void* open(text_builder& looked_in) noexcept {
-    return open_toolkit_library(files, looked_in);
-  }
-  static void* find_function(void* opened, const char* function) noexcept {
-    return find_symbol<void*>(opened, function);
-  }
   static bool accept(const table& found, text_builder& reason) noexcept {
     if (found.get_property == nullptr) return true;  // then it lacks more than one function
     int major = 0;

@@ -75,7 +75,7 @@ struct nccl_functions {
   const char* unavailable_detail;
 };
 
-struct nccl_library {
+struct nccl_library : run_time_library<nccl_library> {
   using table = nccl_functions;
   static constexpr library_function functions[] = {
       {"ncclGetVersion", offsetof(table, get_version)},
@@ -100,17 +100,10 @@ struct nccl_library {
   static constexpr const char* wheel = "nvidia-nccl-cu13";
   static constexpr const char* part_of = "NCCL library";
   static constexpr const char* oldest = "2.14";
-  static constexpr errc absent = errc::no_library, too_old = errc::library_too_old;
   static constexpr error_domain domain = error_domain::nccl;
   static constexpr toolkit_library files{
       "GPU_NCCL", {"libnccl.so.2", "libnccl.so", "libnccl.so.2*"}, "nvidia/nccl/lib"};
 
-  static void* open(text_builder& looked_in) noexcept {
-    return open_toolkit_library(files, looked_in);
-  }
-  static void* find_function(void* opened, const char* function) noexcept {
-    return find_symbol<void*>(opened, function);
-  }
   static bool accept(const table& found, text_builder& reason) noexcept {
     int version = 0;
     if (found.get_version == nullptr || found.get_version(&version) != 0) return true;
