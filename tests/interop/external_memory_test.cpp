@@ -10,6 +10,10 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/texture/copy_array.hpp>
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -202,6 +206,44 @@ TEST_CASE("external memory: a dedicated allocation is imported as one",
     value_of(external_memory::open(device, std::move(file), 4096, {.dedicated = dedicated}));
     CHECK(flags == (dedicated ? unsigned{CUDA_EXTERNAL_MEMORY_DEDICATED} : 0u));
   }
+}
+
+// As the driver of a GPU does with a descriptor of something else.
+TEST_CASE("external memory: a descriptor that the driver closes and refuses stays the caller's",
+          "[interop][external][cpu]") {
+  const gpu::device device = test::first_device();
+  const foreign_file theirs(4096);
+  static int reopened;
+  gpu::driver::entry_points table = test::driver();
+  table.import_external_memory = [](CUexternalMemory*,
+                                    const CUDA_EXTERNAL_MEMORY_HANDLE_DESC* from) {
+    ::close(from->handle.fd);
+    reopened = ::open("/dev/null", O_RDONLY | O_CLOEXEC);  // another file with the same number
+    return reopened == from->handle.fd ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_NOT_READY;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  file_descriptor file = theirs.descriptor();
+  CHECK(error_of(external_memory::open(device, std::move(file), 4096)).code() ==
+        CUDA_ERROR_UNKNOWN);
+  CHECK(::fcntl(file.native(), F_GETFD) >= 0);
+  CHECK(::fcntl(reopened, F_GETFD) >= 0);
+  ::close(reopened);
+}
+
+TEST_CASE("external memory: too many open files are an error", "[interop][external][cpu]") {
+  const gpu::device device = test::first_device();
+  const foreign_file theirs(4096);
+  file_descriptor file = theirs.descriptor();
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none{0, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  gpu::result<external_memory> opened = external_memory::open(device, std::move(file), 4096);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  const gpu::cuda_error error = error_of(std::move(opened));
+  CHECK(error == gpu::errc::file_error);
+  CHECK(says(error, "too many files are open", "ulimit -n"));
+  CHECK(file);
 }
 
 TEST_CASE("external memory: is given back once, and moves", "[interop][external][cpu]") {

@@ -54,7 +54,7 @@ class descriptor_copy {
   /// Fails if there are too many open files.
   result<> require(const char* function, source_location where) const noexcept {
     if (own_) return {};
-    return fail(refusal(errc::out_of_host_memory, function,
+    return fail(refusal(errc::file_error, function,
                         text("the descriptor cannot be copied for the driver, since too many files "
                              "are open. Close some, or raise the limit (ulimit -n)."),
                         where));
