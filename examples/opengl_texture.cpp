@@ -85,7 +85,7 @@ class offscreen_gl {
     return "EGL has no OpenGL on the GPU that is CUDA device " + std::to_string(cuda_device);
   }
 
-  /// A function of EGL or OpenGL; null if there is none.
+  /// Returns a function of EGL or OpenGL, or null.
   template <class Function> Function* get(const char* name) const {
     return reinterpret_cast<Function*>(find_(name));
   }

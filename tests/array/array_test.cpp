@@ -52,7 +52,7 @@ TEST_CASE("an array holds the values of the host", "[array]") {
   CHECK(test::value_of(gpu::item(f.stream, one)) == 4.5);
 }
 
-TEST_CASE("an array is no key", "[array]") {
+TEST_CASE("an array cannot be hashed", "[array]") {
   CHECK_FALSE(std::is_default_constructible_v<std::hash<matrix>>);
   CHECK_FALSE(std::is_default_constructible_v<std::hash<gpu::array_view<int>>>);
 }

@@ -41,7 +41,7 @@ class egl_context {
   }
 
  private:
-  /// A function of EGL or OpenGL; null if there is none.
+  /// Returns a function of EGL or OpenGL, or null.
   template <class Function> Function* egl(const char* name) const {
     void* found = ::dlsym(library_, name);
     if (found == nullptr && find_ != nullptr) found = find_(name);

@@ -16,7 +16,7 @@ struct type_layout {
 
 namespace detail {
 
-/// Reads the extent of an array that PTX declares. Returns 0 if there is none.
+/// Reads the extent of an array that PTX declares. Returns 0 if PTX declares no such array.
 inline std::size_t extent_in_ptx(const text& ptx, const char* array) noexcept {
   const char* at = __builtin_strstr(ptx.c_str(), array);
   if (at == nullptr) return 0;

@@ -38,7 +38,7 @@ inline double most_usual(const measurement& one) {
   return sorted.empty() ? 0 : sorted[(sorted.size() - 1) * 19 / 20];
 }
 
-/// Returns the fastest sample of all that took any time; 0 if there is none.
+/// Returns the fastest sample of all that took any time, or 0.
 inline double fastest_sample(const measurements& found) {
   double fastest = 0;
   for (const measurement& one : found.all)

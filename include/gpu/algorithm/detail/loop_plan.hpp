@@ -49,7 +49,7 @@ inline bool allows_width(const loop_operand& operand, const std::ptrdiff_t* stri
   return true;
 }
 
-/// Returns the bytes of the widest parameter with elements; 0 if there is none.
+/// Returns the bytes of the widest parameter with elements, or 0 without such a parameter.
 inline unsigned widest_element(const loop_state& state) noexcept {
   unsigned largest = 0;
   for (const snippet_parameter& each : state.code.parameters) {

@@ -147,7 +147,7 @@ inline result<> launch_reduction(const loop_call& call, reduction_plan& plan,
       kernels[1], arguments.pointers(), call.where);
 }
 
-/// Fails because there is no result for no elements. `name` is what has none.
+/// Fails because an empty range has no such result. `name` is that of the range.
 inline unexpected<cuda_error> refuse_nothing(const char* function, const char* wanted,
                                              const char* name, source_location where) noexcept {
   text_builder out;

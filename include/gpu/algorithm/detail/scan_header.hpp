@@ -57,6 +57,8 @@ template <class T> inline T shuffle_up(const T& value, int lanes) {
   return result;
 }
 
+// Accesses of all blocks of the device that take no cached copy and no fence. C++ for devices has
+// them in libcu++ alone, whose compilation takes longer than the kernel's.
 inline unsigned long long load_relaxed(const unsigned long long* from) {
   unsigned long long value;
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
@@ -68,8 +70,8 @@ inline void store_relaxed(unsigned long long* to, unsigned long long value) {
 
 /// Values that blocks publish to each other. A word is 0 until its part of a value is there.
 template <class Item> struct board {
-  // Small items are in the words themselves, four bytes in each, so that there is no fence to wait
-  // for between an item and the word that says that it is there.
+  // Small items are in the words themselves, four bytes in each: a separate item needs a fence before
+  // the word that says that it is there, and one after it.
   static constexpr bool in_words = sizeof(Item) <= 16;
   static constexpr int words_of_item = in_words ? (sizeof(Item) + 3) / 4 : 1;
 

@@ -82,7 +82,7 @@ result<device_buffer<T>> bring_new(const stream_ref& stream, const named_element
 }
 
 /// Returns the first of these indices, in device memory, that is not below `extent`, or their
-/// number if there is none. Waits.
+/// number if all are. Waits.
 inline result<std::size_t> find_wrong_index(const stream_ref& stream,
                                             device_span<const int> indices, std::size_t extent,
                                             source_location where) {

@@ -110,7 +110,7 @@ inline void finish_long_rows(const long_row* rows, int count, const T* partials,
   if (lane == 0) out.store(own.row, sum);
 }
 
-/// Finds the entry of each row on the diagonal: 0 if there is none, the sum if there are several.
+/// Finds the entry of each row on the diagonal: 0 if the row has no such entry, the sum of several.
 template <class T>
 inline void find_diagonal(const int* offsets, const int* columns, const T* values, T* diagonal,
                           int count) {

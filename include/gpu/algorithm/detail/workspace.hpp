@@ -14,8 +14,8 @@ namespace gpu::inline v1::detail {
 /// destroyed.
 class workspace_pools {
  public:
-  /// Returns the pool of the stream's device, made on first use; an empty ref if there is none and
-  /// the stream is being captured, during which none can be made.
+  /// Returns the pool of the stream's device, made on first use. An empty ref if it would have to
+  /// be made during a capture of the stream, when that is not allowed.
   result<memory_pool_ref> of(const stream_ref& stream, source_location where) noexcept {
     const slot wanted{stream.device().native(), driver::entry_points_generation()};
     if (const entry* known = find(wanted)) return known->pool;

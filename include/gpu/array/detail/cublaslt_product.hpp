@@ -37,8 +37,8 @@ template <class T> constexpr blas_type blas_type_of() noexcept {
 /// destroyed: at the exit of the process the library may be gone.
 class cublaslt_handles {
  public:
-  /// Returns the handle for the stream's device, made on first use; null if there is none and none
-  /// can be made now, for example during capture.
+  /// Returns the handle for the stream's device, made on first use. Null if it would have to be
+  /// made now and cannot be, for example during capture.
   void* of(const stream_ref& stream, const cublaslt_functions& functions) noexcept {
     const slot wanted{stream.device().native(), driver::entry_points_generation(), &functions};
     if (const entry* known = find(wanted)) return known->handle;

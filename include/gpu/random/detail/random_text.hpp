@@ -96,6 +96,7 @@ class random_writer {
              "const word number = word(first) + (index(i) - dimension * points);\n"
              "const word high = number / 4;\nconst unsigned low = unsigned(number) % 4;\n";
     }
+    // The object gives this one number, and does not go on by direction vectors.
     out << "const word* const tables = (const word*)place + dimension * " << 4 * bits
         << ";\ngpu::sobol<word> words(tables, ((const word*)shifts)[dimension] ^ "
            "gpu::random::sobol_number(tables, high, low));\n"
