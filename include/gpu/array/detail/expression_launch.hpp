@@ -109,10 +109,7 @@ inline result<> require_memory(const loop_call& call) noexcept {
 inline result<> launch_expression(const evaluation& call, expression_layout& layout,
                                   const expression_target* targets, std::size_t count,
                                   const expression_arguments& arguments, evaluation_step step) {
-  std::uint32_t repeats = 0;
-  for (std::size_t s = 0; s < layout.slot_count; ++s)
-    repeats |= layout.slots[s].repeats ? 1u << s : 0;
-  layout.add_key(repeats);
+  layout.add_repeats_key();
   for (std::size_t t = 0; t < count; ++t)
     layout.add_key(static_cast<std::uint32_t>(targets[t].kind));
   expression_kernels& kernels = *GPU_TRY(find_expression(call, layout, targets, count));

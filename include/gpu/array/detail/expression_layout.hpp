@@ -59,6 +59,12 @@ struct expression_layout {
     add_key(static_cast<std::uint32_t>(pointer));
     add_key(static_cast<std::uint32_t>(pointer >> 32));
   }
+  /// Adds which slots are leaves that repeat along some axes.
+  void add_repeats_key() noexcept {
+    std::uint32_t repeats = 0;
+    for (std::size_t s = 0; s < slot_count; ++s) repeats |= slots[s].repeats ? 1u << s : 0;
+    add_key(repeats);
+  }
 };
 
 /// Returns whether two operands are the same elements.

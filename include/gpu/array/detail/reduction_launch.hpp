@@ -101,12 +101,9 @@ inline result<const untyped_kernel*> find_reduction_form(const evaluation& call,
   return find_kernel(loop.state, on, plan.form, call.where);
 }
 
-/// Adds to the key of a layout what tells reductions apart.
+/// Adds a reduction to the key of a layout.
 inline void add_reduction_key(const reduction_step& step, expression_layout& layout) noexcept {
-  std::uint32_t repeats = 0;
-  for (std::size_t s = 0; s < layout.slot_count; ++s)
-    repeats |= layout.slots[s].repeats ? 1u << s : 0;
-  layout.add_key(repeats);
+  layout.add_repeats_key();
   layout.add_key_pointer(reinterpret_cast<std::uintptr_t>(&step.texts()));
 }
 
