@@ -1,10 +1,11 @@
 // Speed of the PTX machine at plain arithmetic: millions of thread-instructions per second,
-// on one thread and on all, without divergence and with; matrix products; and how fast it loads a
-// large module.
+// on one thread and on all, without divergence and with; matrix products; samples of textures; and
+// how fast it loads a large module.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "gpu/testing/detail/machine/machine.hpp"
 #include "gpu/testing/detail/ptx/parser.hpp"
@@ -162,6 +163,91 @@ L: )" + product.loop + R"(
   }
 }
 
+/// A texture of 64 x 64 texels (x 8 in three dimensions), and the instruction that reads it.
+struct measured_texture {
+  const char* name;
+  texel_format format;
+  image_shape shape;
+  bool linear;
+  const char* read;
+};
+constexpr measured_texture textures[] = {
+    {"float, nearest",
+     {channel_kind::floating, 4, 1},
+     image_shape::two,
+     false,
+     "tex.2d.v4.f32.f32 {%f1, _, _, _}, [%rd1, {%f4, %f5}];"},
+    {"float, linear",
+     {channel_kind::floating, 4, 1},
+     image_shape::two,
+     true,
+     "tex.2d.v4.f32.f32 {%f1, _, _, _}, [%rd1, {%f4, %f5}];"},
+    {"float4, linear",
+     {channel_kind::floating, 4, 4},
+     image_shape::two,
+     true,
+     "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f6}, [%rd1, {%f4, %f5}];"},
+    {"half, linear",
+     {channel_kind::floating, 2, 1},
+     image_shape::two,
+     true,
+     "tex.2d.v4.f32.f32 {%f1, _, _, _}, [%rd1, {%f4, %f5}];"},
+    {"uchar4, linear",
+     {channel_kind::unsigned_integer, 1, 4},
+     image_shape::two,
+     true,
+     "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f6}, [%rd1, {%f4, %f5}];"},
+    {"float, linear, 3D",
+     {channel_kind::floating, 4, 1},
+     image_shape::three,
+     true,
+     "tex.3d.v4.f32.f32 {%f1, _, _, _}, [%rd1, {%f4, %f5, %f5, %f5}];"}};
+
+void measure_textures() {
+  for (const measured_texture& measured : textures) {
+    const std::string kernel = std::string(head) + R"(
+.visible .entry k(.param .u64 t, .param .u32 n) {
+  .reg .pred %p; .reg .b32 %r<12>; .reg .f32 %f<10>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [t]; ld.param.u32 %r1, [n]; mov.u32 %r3, 0; mov.u32 %r2, %tid.x;
+  cvt.rn.f32.u32 %f4, %r2; mul.f32 %f4, %f4, 0f3EAAAAAB; mov.f32 %f5, 0f3F9D70A4;
+L: )" + measured.read + R"(
+  add.f32 %f4, %f4, 0f3DCCCCCD; add.f32 %f5, %f5, 0f3D4CCCCD;
+  add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, %r1; @%p bra L;
+  ret; })";
+    address_space memory;
+    auto parsed = ptx::parse(kernel);
+    if (!parsed) return void(std::printf("%s\n", parsed.error->text.c_str()));
+    auto loaded = load(std::move(parsed.value), memory);
+    if (!loaded) return void(std::printf("%s\n", loaded.diagnostic.text.c_str()));
+    texture made;
+    made.source.shape = measured.shape;
+    made.source.format = measured.format;
+    made.how.linear = measured.linear;
+    made.how.address.fill(address_mode::clamp);
+    const std::uint64_t row = 64 * measured.format.bytes();
+    const std::uint64_t depth = measured.shape == image_shape::three ? 8 : 1;
+    const std::vector<std::byte> texels(64 * row * depth, std::byte{0x3c});
+    const auto base = memory.allocate({.size = texels.size(), .kind = memory_kind::array});
+    (void)memory.write(*base, texels.data(), texels.size());
+    made.source.levels = {{*base, 64, 64, depth, row, 64 * row}};
+    image_table images;
+    struct {
+      std::uint64_t handle;
+      std::uint32_t n;
+    } arguments{images.add(std::move(made)), 500};
+    thread_pool pool(1);
+    launch what;
+    what.kernel = loaded.module->find_kernel("k");
+    what.grid = {4, 1, 1};
+    what.block = {128, 1, 1};
+    what.images = &images;
+    what.parameters = {reinterpret_cast<const std::byte*>(&arguments), 12};
+    double best = 1e9;
+    for (int i = 0; i < 5; ++i) best = std::min(best, seconds_of(what, memory, pool));
+    std::printf("%-18s %10.1f ns a sample\n", measured.name, best / (500.0 * 512) * 1e9);
+  }
+}
+
 void measure_loading() {
   std::string big = std::string(head) +
                     ".visible .entry k(.param .u64 p) {\n.reg .b64 %rd<100>; .reg .b32 %r<100>;\n"
@@ -188,5 +274,6 @@ void measure_loading() {
 int main() {
   measure_kernels();
   measure_products();
+  measure_textures();
   measure_loading();
 }

@@ -67,21 +67,35 @@ namespace detail {
   return refuse(w, fault_kind::misaligned, lane, a, size, access, std::move(detail));
 }
 
-inline located locate_global(warp& w, const decoded& d, unsigned lane, address a,
-                             std::uint32_t size, access_kind access) {
-  block_state& block = *w.block;
+/// Lets the block's view for this instruction have the `size` bytes at `a`, or returns why it
+/// cannot.
+inline fault_kind find_view(const block_state& block, memory_view& view, address a,
+                            std::uint64_t size) {
   address_space& memory = *block.grid->memory;
-  memory_view& view = block.views[d.origin % block.views.size()];
   const address length = view.end - view.begin;
-  if (view.generation != memory.generation() || a - view.begin >= length ||
-      length - (a - view.begin) < size) {
-    const fault_kind why = memory.resolve(a, size, block.grid->what->context, view);
-    if (why != fault_kind::none) return refuse_global(w, why, lane, a, size, access);
-  }
-  if (access != access_kind::read && !view.writable)
-    return refuse_global(w, fault_kind::read_only, lane, a, size, access);
+  if (view.generation == memory.generation() && a - view.begin < length &&
+      length - (a - view.begin) >= size)
+    return fault_kind::none;
+  return memory.resolve(a, size, block.grid->what->context, view);
+}
+
+inline memory_view& view_for(block_state& block, const decoded& d) {
+  return block.views[d.origin % block.views.size()];
+}
+
+inline located located_in(const memory_view& view, address a) {
   const address offset = a - view.begin;
   return {view.host + offset, view.shadow ? view.shadow + offset : nullptr, false, true};
+}
+
+inline located locate_global(warp& w, const decoded& d, unsigned lane, address a,
+                             std::uint32_t size, access_kind access) {
+  memory_view& view = view_for(*w.block, d);
+  const fault_kind why = find_view(*w.block, view, a, size);
+  if (why != fault_kind::none) return refuse_global(w, why, lane, a, size, access);
+  if (access != access_kind::read && !view.writable)
+    return refuse_global(w, fault_kind::read_only, lane, a, size, access);
+  return located_in(view, a);
 }
 
 [[gnu::cold, gnu::noinline]] inline located refuse_shared(warp& w, unsigned lane, address offset,

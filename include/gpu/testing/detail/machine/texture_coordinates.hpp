@@ -18,6 +18,12 @@ struct axis_taps {
 
 namespace detail {
 
+/// std::floor, without a call where the processor's basic instructions have none.
+inline std::int64_t floor_of(double x) {
+  const auto towards_zero = static_cast<std::int64_t>(x);
+  return towards_zero - (static_cast<double>(towards_zero) > x ? 1 : 0);
+}
+
 inline std::int64_t modulo(std::int64_t i, std::int64_t n) {
   const std::int64_t r = i % n;
   return r < 0 ? r + n : r;
@@ -40,13 +46,15 @@ inline std::int64_t addressed(address_mode mode, std::int64_t i, std::int64_t n)
 /// A normalized coordinate has 21 fractional bits left before it is scaled, more for long images.
 inline double scaled(double u, std::int64_t n) {
   const int bits = n <= 8192 ? 21 : n <= 65536 ? 22 : 23;
-  return std::ldexp(std::floor(std::ldexp(u, bits)), -bits) * static_cast<double>(n);
+  const auto whole = std::int64_t{1} << bits;
+  return static_cast<double>(floor_of(u * static_cast<double>(whole))) /
+         static_cast<double>(whole) * static_cast<double>(n);
 }
 
 /// A coordinate in texels, exact. What is far outside comes a little nearer; a NaN and subnormal
 /// numbers count as 0.
 inline double texels_at(address_mode mode, bool normalized, float coordinate, std::int64_t n) {
-  if (std::isnan(coordinate) || std::fpclassify(coordinate) == FP_SUBNORMAL) return 0;
+  if (!(std::fabs(coordinate) >= 0x1p-126f)) return 0;
   constexpr double far = 0x1p30;
   if (!normalized) return std::clamp(static_cast<double>(coordinate), -far, far);
   double u = static_cast<double>(coordinate);
@@ -64,16 +72,14 @@ inline double texels_at(address_mode mode, bool normalized, float coordinate, st
 inline axis_taps nearest_tap(address_mode mode, bool normalized, float coordinate,
                              std::int64_t offset, std::int64_t n) {
   const double at = detail::texels_at(mode, normalized, coordinate, n);
-  const std::int64_t tap =
-      detail::addressed(mode, static_cast<std::int64_t>(std::floor(at)) + offset, n);
+  const std::int64_t tap = detail::addressed(mode, detail::floor_of(at) + offset, n);
   return {tap, tap, 0};
 }
 
 /// The two texels whose centers a coordinate lies between, before an address mode is applied. The
 /// position between them has 8 fractional bits, rounded to nearest.
 inline axis_taps linear_taps_between(double texels, std::int64_t offset) {
-  const std::int64_t at =
-      static_cast<std::int64_t>(std::floor(texels * 256 + 0.5)) - 128 + offset * 256;
+  const std::int64_t at = detail::floor_of(texels * 256 + 0.5) - 128 + offset * 256;
   return {at >> 8, (at >> 8) + 1, static_cast<int>(at & 255)};
 }
 

@@ -86,32 +86,40 @@ constexpr address_mode mode_of(const texture& t, std::size_t axis) noexcept {
   return t.how.normalized_coordinates || mode == address_mode::border ? mode : address_mode::clamp;
 }
 
-/// The taps along each axis of a level. Address modes do nothing for integer coordinates: outside
-/// the image there is nothing, but with a level the nearest texel.
-inline std::optional<std::array<axis_taps, 3>> taps_of(const texture& t, const texture_request& r,
-                                                       const image_place& place, std::size_t level,
-                                                       bool linear) {
+/// The texel at integer coordinates. Address modes do nothing for them: outside the image there is
+/// nothing, but with a level the nearest texel.
+inline std::optional<std::array<std::int64_t, 3>> texel_at(const texture& t,
+                                                           const texture_request& r,
+                                                           std::size_t level) {
+  std::array<std::int64_t, 3> place{};
+  if (r.layer >= t.source.layers) return std::nullopt;
+  const auto extents = extents_of(t.source.levels[level]);
+  for (unsigned k = 0; k < axes_of(t.source.shape); ++k) {
+    const bool flat = k == 1 && t.source.shape == image_shape::one;
+    const std::int64_t at = flat ? 0 : std::bit_cast<std::int32_t>(r.coordinates[k]);
+    const std::int64_t i = at + low_bits(r.offsets[k], 4);
+    if (!r.has_level && (i < 0 || i >= extents[k])) return std::nullopt;
+    place[k] = std::clamp(i, std::int64_t{0}, extents[k] - 1);
+  }
+  return place;
+}
+
+/// The taps along each axis of a level.
+inline std::array<axis_taps, 3> taps_of(const texture& t, const texture_request& r,
+                                        const image_place& place, std::size_t level, bool linear) {
   std::array<axis_taps, 3> taps{};
   const auto extents = extents_of(t.source.levels[level]);
-  if (r.integers && r.layer >= t.source.layers) return std::nullopt;
+  const bool seamless = linear && is_seamless(t);
   for (unsigned k = 0; k < axes_of(t.source.shape); ++k) {
-    const std::int64_t n = extents[k];
+    if (seamless) {
+      taps[k] = linear_taps_between(scaled(static_cast<double>(place.at[k]), extents[k]), 0);
+      continue;
+    }
     const std::int64_t offset = low_bits(r.offsets[k], r.gathers ? 6 : 4);
     const address_mode mode = mode_of(t, k);
-    if (linear && is_seamless(t)) {
-      taps[k] = linear_taps_between(scaled(static_cast<double>(place.at[k]), n), 0);
-    } else if (r.integers) {
-      const std::int32_t at = k == 1 && t.source.shape == image_shape::one
-                                  ? 0
-                                  : std::bit_cast<std::int32_t>(r.coordinates[k]);
-      const std::int64_t i = std::int64_t{at} + offset;
-      if (!r.has_level && (i < 0 || i >= n)) return std::nullopt;
-      const std::int64_t tap = std::clamp(i, std::int64_t{0}, n - 1);
-      taps[k] = {tap, tap, 0};
-    } else {
-      taps[k] = linear ? linear_taps(mode, t.how.normalized_coordinates, place.at[k], offset, n)
-                       : nearest_tap(mode, t.how.normalized_coordinates, place.at[k], offset, n);
-    }
+    const bool normalized = t.how.normalized_coordinates;
+    taps[k] = linear ? linear_taps(mode, normalized, place.at[k], offset, extents[k])
+                     : nearest_tap(mode, normalized, place.at[k], offset, extents[k]);
   }
   return taps;
 }
@@ -119,27 +127,15 @@ inline std::optional<std::array<axis_taps, 3>> taps_of(const texture& t, const t
 /// A share of `whole` as the hardware rounds it.
 constexpr int share(int weight, int whole) noexcept { return (weight * whole + 128) >> 8; }
 
-/// Returns the weights of the corners, whose sum is `whole`; bit k of a corner's number is its tap
-/// of axis k. The weight is divided along z, then x, then y, each time rounded for one side, with
-/// the rest for the other.
-inline std::array<int, 8> weights_of(const std::array<axis_taps, 3>& taps, int whole) {
-  std::array<int, 8> weights{};
-  const int upper = share(taps[2].weight, whole);
-  for (unsigned high = 0; high < 2; ++high) {
-    const int slice = high != 0 ? upper : whole - upper;
-    const int right = share(taps[0].weight, slice), left = slice - right;
-    const int lower_left = share(256 - taps[1].weight, left);
-    const int upper_right = share(taps[1].weight, right);
-    int* const at = weights.data() + std::size_t{4} * high;
-    at[0] = lower_left;
-    at[1] = right - upper_right;
-    at[2] = left - lower_left;
-    at[3] = upper_right;
-  }
-  return weights;
+/// Returns the weights of the corners of a slice, whose sum is `whole`; bit k of a corner's number
+/// is its tap of axis k. The weight is divided along x, then y, each time rounded for one side,
+/// with the rest for the other.
+inline std::array<int, 4> weights_of(const axis_taps& x, const axis_taps& y, int whole) {
+  const int right = share(x.weight, whole), left = whole - right;
+  const int lower_left = share(256 - y.weight, left);
+  const int upper_right = share(y.weight, right);
+  return {lower_left, right - upper_right, left - lower_left, upper_right};
 }
-
-using weighted_texel = std::array<weighted_channel, 4>;
 
 /// Calls `use(share, layer, x, y)` for each texel at a position of a cube that may lie one step
 /// outside its face. At a corner of the cube three texels stand for the one that is not there.
@@ -158,44 +154,54 @@ void for_cube_texels(std::uint32_t layer, std::int64_t x, std::int64_t y, std::i
   beside(85, inside_x, y);
 }
 
-/// Adds the texels around a position in one level, weighted to a total of `whole`, from `first` on.
+/// Adds the texel at a position of a cube that may lie one step outside its face. The texels around
+/// a corner of the cube are summed up in two parts.
+template <class Fetch>
+void add_cube_texel(std::uint32_t layer, std::int64_t x, std::int64_t y, std::int64_t n,
+                    std::size_t level, int weight, weighted_slice* to, Fetch& fetch) {
+  const int side = share(85, weight);
+  for_cube_texels(
+      layer, x, y, n, [&](int part, std::uint32_t in_layer, std::int64_t i, std::int64_t j) {
+        const texel value = fetch(level, in_layer, i, j, std::int64_t{0});
+        const int of_part = part == 256 ? weight : part == 86 ? weight - 2 * side : side;
+        to[part == 85 ? 1 : 0].add(value, of_part);
+      });
+}
+
+/// Adds the texels around a position in one level to the two slices at `to`, weighted to a total of
+/// `whole`. The weight is divided along z first.
 template <class Fetch>
 void add_level(const texture& t, const texture_request& r, std::size_t level, int whole,
-               std::size_t first, weighted_texel& sum, Fetch& fetch) {
+               weighted_slice* to, Fetch& fetch) {
   if (whole == 0) return;
   const image_place place = place_of(t, r);
   const auto taps = taps_of(t, r, place, level, t.how.linear);
-  const auto weights = weights_of(*taps, whole);
-  std::size_t corners_of_cube = first + 4;
-  const auto add = [&](std::size_t at, int weight, std::uint32_t layer, std::int64_t x,
-                       std::int64_t y, std::int64_t z) {
-    const texel value = fetch(level, layer, x, y, z);
-    for (std::size_t c = 0; c < t.source.format.channels; ++c) {
-      sum[c].bits[at] = value[c];
-      sum[c].weights[at] = weight;
+  const bool seamless = is_seamless(t);
+  const int upper = share(taps[2].weight, whole);
+  for (unsigned high = 0; high < 2; ++high) {
+    const int of_slice = high != 0 ? upper : whole - upper;
+    if (of_slice == 0) continue;
+    const std::int64_t z = high != 0 ? taps[2].second : taps[2].first;
+    const auto weights = weights_of(taps[0], taps[1], of_slice);
+    for (std::size_t corner = 0; corner < 4; ++corner) {
+      if (weights[corner] == 0) continue;
+      const std::int64_t x = (corner & 1) != 0 ? taps[0].second : taps[0].first;
+      const std::int64_t y = (corner & 2) != 0 ? taps[1].second : taps[1].first;
+      if (!seamless) {
+        to[high].add(fetch(level, place.layer, x, y, z), weights[corner]);
+      } else {
+        const auto n = static_cast<std::int64_t>(t.source.levels[level].width);
+        add_cube_texel(place.layer, x, y, n, level, weights[corner], to, fetch);
+      }
     }
-  };
-  for (std::size_t corner = 0; corner < 8; ++corner) {
-    if (weights[corner] == 0) continue;
-    const auto tap = [&](unsigned k) {
-      return (corner >> k & 1) != 0 ? (*taps)[k].second : (*taps)[k].first;
-    };
-    if (!is_seamless(t)) {
-      add(first + corner, weights[corner], place.layer, tap(0), tap(1), tap(2));
-      continue;
-    }
-    const auto n = static_cast<std::int64_t>(t.source.levels[level].width);
-    for_cube_texels(place.layer, tap(0), tap(1), n,
-                    [&](int part, std::uint32_t layer, std::int64_t x, std::int64_t y) {
-                      const std::size_t at = part == 85 ? corners_of_cube++ : first + corner;
-                      const int side = share(85, weights[corner]);
-                      add(at,
-                          part == 256  ? weights[corner]
-                          : part == 86 ? weights[corner] - 2 * side
-                                       : side,
-                          layer, x, y, 0);
-                    });
   }
+}
+
+/// Converts the channels of a texel that is read alone.
+inline texel read_channels(const texture& t, texel value) {
+  for (std::size_t c = 0; c < t.source.format.channels; ++c)
+    value[c] = read_channel(t, value[c], c);
+  return value;
 }
 
 /// Reads one texel.
@@ -203,11 +209,15 @@ template <class Fetch>
 texel read_nearest(const texture& t, const texture_request& r, std::size_t level, Fetch& fetch) {
   const image_place place = place_of(t, r);
   const auto taps = taps_of(t, r, place, level, false);
-  if (!taps) return {};
-  texel value = fetch(level, place.layer, (*taps)[0].first, (*taps)[1].first, (*taps)[2].first);
-  for (std::size_t c = 0; c < t.source.format.channels; ++c)
-    value[c] = read_channel(t, value[c], c);
-  return value;
+  return read_channels(t, fetch(level, place.layer, taps[0].first, taps[1].first, taps[2].first));
+}
+
+/// Reads the texel at integer coordinates.
+template <class Fetch>
+texel read_integers(const texture& t, const texture_request& r, std::size_t level, Fetch& fetch) {
+  const auto place = texel_at(t, r, level);
+  if (!place) return {};
+  return read_channels(t, fetch(level, r.layer, (*place)[0], (*place)[1], (*place)[2]));
 }
 
 }  // namespace detail
@@ -220,16 +230,15 @@ texel read_texture(const texture& t, const texture_request& r, Fetch& fetch) {
       r.has_gradients ? level_of_gradients(t.source, r.gradient_x, r.gradient_y) : r.level;
   if (r.integers) {
     const bool exists = level >= 0 && level < static_cast<float>(t.source.levels.size());
-    return exists ? detail::read_nearest(t, r, static_cast<std::size_t>(level), fetch) : texel{};
+    return exists ? detail::read_integers(t, r, static_cast<std::size_t>(level), fetch) : texel{};
   }
   const level_taps levels = levels_at(t, level);
   if (!t.how.linear && levels.weight == 0) return detail::read_nearest(t, r, levels.first, fetch);
-  detail::weighted_texel sum{};
-  detail::add_level(t, r, levels.first, 256 - levels.weight, 0, sum, fetch);
-  detail::add_level(t, r, levels.second, levels.weight, 8, sum, fetch);
+  weighted_texels sum;
+  detail::add_level(t, r, levels.first, 256 - levels.weight, &sum[0], fetch);
+  detail::add_level(t, r, levels.second, levels.weight, &sum[2], fetch);
   texel result{};
-  for (std::size_t c = 0; c < t.source.format.channels; ++c)
-    result[c] = filter_channel(t, sum[c], c);
+  for (std::size_t c = 0; c < t.source.format.channels; ++c) result[c] = filter_channel(t, sum, c);
   return result;
 }
 
@@ -239,21 +248,19 @@ template <class Fetch>
 texel gather_texels(const texture& t, const texture_request& r, std::size_t channel, Fetch& fetch) {
   const detail::image_place place = detail::place_of(t, r);
   if (channel >= t.source.format.channels) return {};
-  const auto taps = *detail::taps_of(t, r, place, 0, true);
+  const auto taps = detail::taps_of(t, r, place, 0, true);
   const auto read = [&](std::int64_t x, std::int64_t y) {
     const auto at = [&](std::uint32_t layer, std::int64_t i, std::int64_t j) {
-      const texel value = fetch(std::size_t{0}, layer, i, j, std::int64_t{0});
-      return value[channel];
+      return fetch(std::size_t{0}, layer, i, j, std::int64_t{0});
     };
-    if (!detail::is_seamless(t)) return read_channel(t, at(place.layer, x, y), channel);
-    weighted_channel parts;
-    std::size_t used = 0;
+    if (!detail::is_seamless(t)) return read_channel(t, at(place.layer, x, y)[channel], channel);
+    weighted_texels parts;
     detail::for_cube_texels(place.layer, x, y, static_cast<std::int64_t>(t.source.levels[0].width),
                             [&](int part, std::uint32_t layer, std::int64_t i, std::int64_t j) {
-                              parts.bits[used] = at(layer, i, j);
-                              parts.weights[used++] = part;
+                              parts[0].add(at(layer, i, j), part);
                             });
-    return used == 1 ? read_channel(t, parts.bits[0], channel) : filter_channel(t, parts, channel);
+    return parts[0].count == 1 ? read_channel(t, parts[0].values[0][channel], channel)
+                               : filter_channel(t, parts, channel);
   };
   return {read(taps[0].first, taps[1].second), read(taps[0].second, taps[1].second),
           read(taps[0].second, taps[1].first), read(taps[0].first, taps[1].first)};

@@ -21,6 +21,7 @@ struct level_taps {
 /// Applies the bias and the limits of the sampler. All are numbers with 8 fractional bits, the rest
 /// is cut off; a NaN counts as 0.
 inline level_taps levels_at(const texture& t, float level) {
+  if (t.source.levels.size() == 1) return {};
   const auto position = [](float value) {
     if (std::isnan(value)) return 0;
     return static_cast<int>(std::floor(std::clamp(value, -256.0f, 256.0f) * 256));

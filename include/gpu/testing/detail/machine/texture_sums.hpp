@@ -13,12 +13,20 @@
 
 namespace gpu::inline v1::testing::machine {
 
-/// A channel of the texels of two slices, four each, as in memory, and their weights, whose sum is
-/// 256.
-struct weighted_channel {
-  std::array<std::uint32_t, 16> bits{};
-  std::array<int, 16> weights{};
+/// Up to four texels of a slice, as in memory, and their weights.
+struct weighted_slice {
+  std::array<texel, 4> values;
+  std::array<int, 4> weights;
+  std::size_t count = 0;
+
+  void add(const texel& value, int weight) {
+    values[count] = value;
+    weights[count++] = weight;
+  }
 };
+
+/// Two slices of each of two levels. The sum of all weights is 256.
+using weighted_texels = std::array<weighted_slice, 4>;
 
 namespace detail {
 
@@ -35,54 +43,80 @@ inline constexpr filter_precision single_precision{};
 inline constexpr filter_precision half_precision{11, 14, -14};
 inline constexpr filter_precision srgb_precision{11, 7, -14};
 
-/// The exact sum of up to four floats after their alignment with the largest of them.
-inline double sum_aligned(const std::array<float, 16>& values, const std::array<int, 16>& weights,
-                          std::size_t first, int kept) {
-  int largest = -1000;
-  for (std::size_t k = first; k < first + 4; ++k)
-    if (values[k] != 0) largest = std::max(largest, std::ilogb(values[k]));
-  const int unit = largest - kept;
+/// 2 to this power, as a double has it.
+constexpr double power_of_two(int exponent) noexcept {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
+}
+
+/// The exponent of a normal number.
+constexpr int exponent_of(float value) noexcept {
+  return static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 0xff) - 127;
+}
+constexpr int exponent_of(double value) noexcept {
+  return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 0x7ff) - 1023;
+}
+
+/// Normal floats or zeros with their weights.
+struct weighted_floats {
+  std::array<float, 4> values;
+  std::array<int, 4> weights;
+  std::size_t count = 0;
+};
+
+/// The exact sum after the alignment of all with the largest of them.
+inline double sum_aligned(const weighted_floats& of, int kept) {
+  int largest = -127;
+  for (std::size_t k = 0; k < of.count; ++k) largest = std::max(largest, exponent_of(of.values[k]));
   std::int64_t sum = 0;
-  for (std::size_t k = first; k < first + 4; ++k)
-    sum +=
-        static_cast<std::int64_t>(std::ldexp(static_cast<double>(values[k]), -unit)) * weights[k];
-  return std::ldexp(static_cast<double>(sum), unit - 8);
+  for (std::size_t k = 0; k < of.count; ++k) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(of.values[k]);
+    const std::int64_t mantissa = (bits & 0x7f'ffff) | 0x80'0000;
+    const int lost = largest - exponent_of(of.values[k]) - kept + 23;  // digits, if above 0
+    const std::int64_t aligned = lost <= 0 ? mantissa << -lost : lost < 24 ? mantissa >> lost : 0;
+    sum += (bits >> 31 != 0 ? -aligned : aligned) * of.weights[k];
+  }
+  return static_cast<double>(sum) * power_of_two(largest - kept - 8);
 }
 
 /// The sum of each slice is formed on its own; all together are rounded once, to the precision of
 /// the format, halves away from zero. Subnormal numbers count as zero, but for those of halves.
-inline float sum_floats(const weighted_channel& c, const filter_precision& precision) {
-  const bool half = precision.digits == 11;
-  std::array<float, 16> values{};
+/// `value_of(bits)` is the value of a channel.
+template <class ValueOf>
+float sum_floats(const weighted_texels& texels, std::size_t channel,
+                 const filter_precision& precision, ValueOf value_of) {
   float infinite = 0;
-  for (std::size_t k = 0; k < 16; ++k) {
-    if (c.weights[k] == 0) continue;
-    const float value = half ? half_value(c.bits[k]) : std::bit_cast<float>(c.bits[k]);
-    if (std::isnan(value) || (std::isinf(value) && infinite == -value))
-      return std::bit_cast<float>(filter_nan);
-    if (std::isinf(value)) infinite = value;
-    if (std::isnormal(value)) values[k] = value;
+  double sum = 0;
+  for (const weighted_slice& slice : texels) {
+    weighted_floats normal;
+    for (std::size_t k = 0; k < slice.count; ++k) {
+      const float value = value_of(slice.values[k][channel]);
+      const int exponent = exponent_of(value);
+      if (exponent == 128) {
+        if (std::isnan(value) || infinite == -value) return std::bit_cast<float>(filter_nan);
+        infinite = value;
+      } else if (exponent != -127) {
+        normal.values[normal.count] = value;
+        normal.weights[normal.count++] = slice.weights[k];
+      }
+    }
+    if (normal.count != 0) sum += sum_aligned(normal, precision.kept);
   }
   if (infinite != 0) return infinite;
-  double sum = 0;
-  for (std::size_t slice = 0; slice < 16; slice += 4)
-    sum += sum_aligned(values, c.weights, slice, precision.kept);
   if (sum == 0) return 0;
-  if (!half && std::fabs(sum) < 0x1p-126) return 0;
-  const int exponent = std::max(std::ilogb(sum), precision.least_exponent);
-  const double unit = std::ldexp(1.0, exponent - (precision.digits - 1));
-  const double rounded = std::floor(std::fabs(sum) / unit + 0.5) * unit;
+  if (precision.digits == 24 && std::fabs(sum) < 0x1p-126) return 0;
+  const int exponent = std::max(exponent_of(sum), precision.least_exponent) - precision.digits + 1;
+  const auto whole = static_cast<std::int64_t>(std::fabs(sum) * power_of_two(-exponent) + 0.5);
+  const double rounded = static_cast<double>(whole) * power_of_two(exponent);
   return static_cast<float>(sum < 0 ? -rounded : rounded);
 }
 
 /// Integers become numbers of 16 bits, which are then read as normalized.
-inline float sum_integers(const weighted_channel& c, texel_format format) {
-  const bool is_signed = has_sign(format);
+inline float sum_integers(const weighted_texels& texels, std::size_t channel, texel_format format) {
   std::int64_t sum = 0;
-  for (std::size_t k = 0; k < c.bits.size(); ++k) {
-    sum += integer_value(c.bits[k], format) * c.weights[k];
-  }
-  const std::int64_t most = is_signed ? 32767 : 65535;
+  for (const weighted_slice& slice : texels)
+    for (std::size_t k = 0; k < slice.count; ++k)
+      sum += integer_value(slice.values[k][channel], format) * slice.weights[k];
+  const std::int64_t most = has_sign(format) ? 32767 : 65535;
   const std::int64_t one = greatest_integer(format) * 256;  // the sum that stands for 1.0
   const std::int64_t scaled = 2 * sum * most + one;         // rounds halves up
   const std::int64_t whole =
@@ -94,18 +128,22 @@ inline float sum_integers(const weighted_channel& c, texel_format format) {
 }  // namespace detail
 
 /// The sum of a channel over several texels. The colors of sRGB are added as halves.
-inline std::uint32_t filter_channel(const texture& t, weighted_channel c, std::size_t channel) {
+inline std::uint32_t filter_channel(const texture& t, const weighted_texels& texels,
+                                    std::size_t channel) {
   const texel_format format = t.source.format;
   float sum = 0;
   if (is_srgb(t, channel)) {
-    for (std::uint32_t& bits : c.bits)
-      bits = ptx::detail::to_half<ptx::f16>(static_cast<double>(detail::linear_of_srgb(bits))).bits;
-    sum = detail::sum_floats(c, detail::srgb_precision);
-  } else if (format.kind == channel_kind::floating) {
-    sum = detail::sum_floats(
-        c, format.channel_bytes == 2 ? detail::half_precision : detail::single_precision);
+    sum = detail::sum_floats(texels, channel, detail::srgb_precision, [](std::uint32_t bits) {
+      const auto linear = static_cast<double>(detail::linear_of_srgb(bits));
+      return ptx::to_float(ptx::detail::to_half<ptx::f16>(linear));
+    });
+  } else if (format.kind != channel_kind::floating) {
+    sum = detail::sum_integers(texels, channel, format);
+  } else if (format.channel_bytes == 2) {
+    sum = detail::sum_floats(texels, channel, detail::half_precision, detail::half_value);
   } else {
-    sum = detail::sum_integers(c, format);
+    sum = detail::sum_floats(texels, channel, detail::single_precision,
+                             [](std::uint32_t bits) { return std::bit_cast<float>(bits); });
   }
   return std::bit_cast<std::uint32_t>(sum);
 }

@@ -71,6 +71,11 @@ template <class Object> class image_lookup {
     return object_.get();
   }
 
+  /// Returns whether a lane has the handle that was found last.
+  bool is_last(const warp& w, const decoded& d, unsigned lane) const {
+    return read_lane<std::uint64_t>(w.registers, d.slots[1], lane) == handle_;
+  }
+
  private:
   static std::shared_ptr<const texture> look_up(const image_table& images, std::uint64_t handle,
                                                 texture*) {
