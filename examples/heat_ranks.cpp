@@ -2,7 +2,7 @@
 // step a rank exchanges the rows at its rim with its neighbors, by NCCL; the heat that is left is
 // summed over all ranks. At the end rank 0 compares the plate with the same steps on the host.
 //
-//     heat_ranks [ranks [rows per rank [steps]]]    ranks are threads of this program
+//     heat_ranks [ranks [rows per rank [steps]]]    ranks are threads of this program; 0: one a device
 //     mpirun -n 4 heat_ranks                        one rank in each process, where there are GPUs
 //
 // Without a GPU the ranks are devices of the CPU driver, and a stand-in for NCCL moves the rows.
@@ -18,8 +18,10 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -99,6 +101,12 @@ double difference_from_host(const job& of, const std::vector<double>& found) {
   return largest;
 }
 
+// Equal plates have equal digests, however many ranks computed them.
+std::size_t digest_of(const std::vector<double>& plate) {
+  const auto* bytes = reinterpret_cast<const char*>(plate.data());
+  return std::hash<std::string_view>()({bytes, plate.size() * sizeof(double)});
+}
+
 gpu::result<> run_rank(const job& of, const gpu::nccl_id& id, int rank, int device_number) {
   const gpu::device device = GPU_TRY(gpu::device::get(device_number));
   const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
@@ -130,8 +138,8 @@ gpu::result<> run_rank(const job& of, const gpu::nccl_id& id, int rank, int devi
   GPU_TRY(stream.synchronize());
   GPU_TRY(gpu::copy(whole, host));
   if (rank == 0)
-    std::printf("%d ranks, %d x %d points: at most %.1e from the host\n", of.ranks, of.columns(),
-                of.columns(), difference_from_host(of, host));
+    std::printf("%d ranks, %d x %d points: at most %.1e from the host; digest %016zx\n", of.ranks,
+                of.columns(), of.columns(), difference_from_host(of, host), digest_of(host));
   return comm.finish();
 }
 
@@ -176,7 +184,7 @@ int main(int count, char** arguments) {
   int* const numbers[] = {&of.ranks, &of.rows, &of.steps};
   for (int i = 1; i < count; ++i) {
     if (i <= 3) *numbers[i - 1] = std::atoi(arguments[i]);
-    if (i <= 3 && *numbers[i - 1] > 0 && *numbers[i - 1] <= 100'000) continue;
+    if (i <= 3 && *numbers[i - 1] >= (i == 1 ? 0 : 1) && *numbers[i - 1] <= 100'000) continue;
     std::fprintf(stderr, "usage: heat_ranks [ranks [rows per rank [steps]]]\n");
     return 2;
   }

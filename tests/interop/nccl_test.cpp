@@ -7,6 +7,8 @@
 
 #include <gpu/array.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/pinned_vector.hpp>
+#include <gpu/memory/stream_memory_operation.hpp>
 #include <gpu/testing/nccl_stand_in.hpp>
 
 #include <cuda_fp16.h>
@@ -210,6 +212,24 @@ TEST_CASE("NCCL: a missing rank is an error in time", "[interop][nccl][cpu]") {
                    "nccl_options::timeout_ms"));
 }
 
+TEST_CASE("NCCL: work that does not end is an error in time", "[interop][nccl][cpu]") {
+  const test::own_cpu_driver driver({.devices = 2, .deferred = true});
+  const gpu::scoped_nccl in_force(&gpu::testing::nccl_stand_in);
+  rank self = test::value_of(make_rank(test::value_of(gpu::nccl_id::create()), 0, 1, 30));
+  auto flag = test::value_of(gpu::pinned_vector<unsigned>::create(self.comm.device(), 1));
+  flag[0] = 0;
+  test::value_of(gpu::perform(self.stream, gpu::memory_operation::wait(flag, 1u)));
+  const auto error = test::error_of(self.comm.synchronize(self.stream));
+  CHECK(error.domain() == gpu::error_domain::nccl);
+  CHECK(test::says(error, "nccl_communicator::synchronize: ncclInProgress",
+                   "was not done within 30 ms", "abort the communicator"));
+  __atomic_store_n(flag.data(), 1u, __ATOMIC_RELEASE);
+  test::value_of(self.stream.synchronize());
+  test::value_of(self.comm.synchronize(self.stream));
+  test::value_of(self.comm.finish());
+  CHECK(test::error_of(self.comm.synchronize(self.stream)) == gpu::errc::empty_handle);
+}
+
 TEST_CASE("NCCL: what does not fit is refused with a sentence", "[interop][nccl][cpu]") {
   const test::own_cpu_driver driver(four_devices);
   const gpu::scoped_nccl in_force(&gpu::testing::nccl_stand_in);
@@ -268,6 +288,7 @@ gpu::result<> everything() {
   GPU_TRY(self.comm.all_gather(self.stream, a, b));
   GPU_TRY(self.comm.reduce_scatter(self.stream, a, b, operation::average));
   GPU_TRY(self.comm.all_to_all(self.stream, a, b));
+  GPU_TRY(self.comm.synchronize(self.stream));
   GPU_TRY(expect(GPU_TRY(self.host(b)), {1, 1, 1, 1}, "all"));
   return self.comm.finish();
 }

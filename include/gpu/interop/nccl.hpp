@@ -252,6 +252,17 @@ class nccl_communicator {
     return detail::check_nccl(native(), "ncclCommGetAsyncError", where).transform([](bool) {});
   }
 
+  /// Waits until the work queued on the stream is done, asks for errors meanwhile, and gives up
+  /// after the time limit. So a rank that was killed is an error here, while `stream::synchronize`
+  /// would wait for it forever: `abort` the communicator then, which ends the work.
+  /// **Errors**: also ncclInProgress after the time limit; those of earlier asynchronous work.
+  /// **Capture**: not allowed. (cuStreamQuery, ncclCommGetAsyncError)
+  result<> synchronize(const stream_ref& stream,
+                       source_location where = source_location::current()) const noexcept {
+    GPU_TRY(require_handle("gpu::nccl_communicator::synchronize", where));
+    return detail::wait_for_nccl_work(native(), stream, handle_.get().timeout_ms, where);
+  }
+
   /// Ends the communicator when all ranks have called this and the queued work is done. Waits for
   /// both, up to the time limit. Empty afterwards, also after an error.
   /// (ncclCommFinalize, ncclCommDestroy)

@@ -5,6 +5,7 @@
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/driver/context_or_device.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/detail/nccl_functions.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/system/new_file.hpp>
@@ -68,6 +69,29 @@ inline result<> wait_for_nccl(void* communicator, const char* call, std::uint32_
   words << "the other ranks did not come within " << timeout_ms
         << " ms. Check that all of them run and make the same calls, abort the communicator, or "
            "pass a longer nccl_options::timeout_ms.";
+  return fail(record_error(cuda_error(error_domain::nccl, nccl_in_progress, call, where)
+                               .with_details(words.finish())
+                               .with_values(timeout_ms, timeout_ms)));
+}
+
+/// Waits until the stream's work is done or NCCL has found an error.
+inline result<> wait_for_nccl_work(void* communicator, const stream_ref& stream,
+                                   std::uint32_t timeout_ms, source_location where) noexcept {
+  constexpr const char* call = "gpu::nccl_communicator::synchronize";
+  result<bool> outcome = false;
+  const bool came = wait_until(timeout_ms, [&] {
+    outcome = stream.is_done(where);
+    if (!outcome.has_value() || *outcome) return true;
+    outcome = check_nccl(communicator, call, where);
+    return !outcome.has_value();
+  });
+  if (!outcome.has_value()) return fail(outcome.error());
+  if (came) return {};
+  text_builder words;
+  words
+      << "the work of the stream was not done within " << timeout_ms
+      << " ms. Check that all ranks run and make the same calls, abort the communicator, or pass a "
+         "longer nccl_options::timeout_ms.";
   return fail(record_error(cuda_error(error_domain::nccl, nccl_in_progress, call, where)
                                .with_details(words.finish())
                                .with_values(timeout_ms, timeout_ms)));
