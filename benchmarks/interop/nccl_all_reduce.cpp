@@ -42,7 +42,7 @@ std::vector<rank> join_all(int ranks, std::size_t most) {
 }
 
 void synchronize(const std::vector<rank>& all) {
-  for (const rank& self : all) need(self.comm.synchronize(self.stream));
+  for (const rank& self : all) need(self.stream.synchronize());
 }
 
 void need_nccl(int code) {

@@ -155,9 +155,11 @@ TEST_CASE("NCCL: two ranks in one thread, captured too", "[interop][nccl][hardwa
   }
 }
 
+// Also for `mpirun -np 2`, which numbers its processes in the environment; ID_FILE is a new file.
 TEST_CASE("child: one of two ranks", "[.child]") {
-  rank self = test::value_of(
-      rank_of_process(std::atoi(std::getenv("RANK")), std::getenv("ID_FILE"), 60'000));
+  const char* number = std::getenv("RANK");
+  if (number == nullptr) number = std::getenv("OMPI_COMM_WORLD_RANK");
+  rank self = test::value_of(rank_of_process(std::atoi(number), std::getenv("ID_FILE"), 60'000));
   test::value_of(call_all_sizes(self));
   test::value_of(self.comm.finish());
 }
@@ -180,19 +182,37 @@ TEST_CASE("NCCL: two ranks in two processes", "[interop][nccl][hardware][two_dev
   }
 }
 
+/// Many large operations, which take far longer than it takes to queue them.
+gpu::result<> queue_many(rank& self, const gpu::array<float>& x) {
+  for (int i = 0; i < 100; ++i) GPU_TRY(self.comm.all_reduce(self.stream, x, operation::average));
+  return {};
+}
+
+gpu::result<gpu::array<float>> large_array(const rank& self) {
+  return gpu::ones<float>(self.stream, gpu::shape{1 << 26});
+}
+
+bool dies_within_an_operation() { return std::getenv("WITHIN") != nullptr; }
+
 TEST_CASE("child: a rank that is killed in the middle", "[.child]") {
   rank self = test::value_of(rank_of_process(1, std::getenv("ID_FILE"), 60'000));
+  const auto x = test::value_of(large_array(self));
   test::value_of(call_all(self, 1000));
+  if (dies_within_an_operation()) {
+    test::value_of(queue_many(self, x));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (test::value_of(self.stream.is_done())) return;  // without the signal: the test fails
+  }
   ::raise(SIGKILL);
 }
 
 TEST_CASE("child: a rank that survives the other", "[.child]") {
   constexpr std::uint32_t limit_ms = 3000;
   rank self = test::value_of(rank_of_process(0, std::getenv("ID_FILE"), limit_ms));
+  const auto x = test::value_of(large_array(self));
   test::value_of(call_all(self, 1000));
-  auto x = test::value_of(gpu::ones<float>(self.stream, gpu::shape{1 << 20}));
   const auto begin = std::chrono::steady_clock::now();
-  gpu::result<> done = self.comm.all_reduce(self.stream, x, operation::sum);
+  gpu::result<> done = queue_many(self, x);
   if (done.has_value()) done = self.comm.synchronize(self.stream);
   const std::chrono::duration<double, std::milli> waited = std::chrono::steady_clock::now() - begin;
   const gpu::cuda_error error = test::error_of(done);
@@ -206,16 +226,16 @@ TEST_CASE("child: a rank that survives the other", "[.child]") {
                                                  self.stream, gpu::shape{100})))) == 100.0f);
 }
 
-TEST_CASE("NCCL: a rank that is killed is an error for the other in time",
-          "[interop][nccl][hardware][two_devices]") {
+namespace {
+
+void kill_one(test::environment variables) {
   if (!there_is_nccl()) return;
   const std::string path = path_of_id();
+  variables.emplace_back("ID_FILE", path);
   test::program_outcome killed;
-  std::thread process([&] {
-    killed = test::run_child("child: a rank that is killed in the middle", {{"ID_FILE", path}});
-  });
-  const auto survivor =
-      test::run_child("child: a rank that survives the other", {{"ID_FILE", path}});
+  std::thread process(
+      [&] { killed = test::run_child("child: a rank that is killed in the middle", variables); });
+  const auto survivor = test::run_child("child: a rank that survives the other", variables);
   process.join();
   ::unlink(path.c_str());
   INFO(killed.output);
@@ -224,6 +244,18 @@ TEST_CASE("NCCL: a rank that is killed is an error for the other in time",
   CHECK(survivor.succeeded());
   const auto at = survivor.output.find("after ");
   WARN("the survivor: " << survivor.output.substr(at == std::string::npos ? 0 : at, 200));
+}
+
+}  // namespace
+
+TEST_CASE("NCCL: a rank killed between operations is an error for the other in time",
+          "[interop][nccl][hardware][two_devices]") {
+  kill_one({});
+}
+
+TEST_CASE("NCCL: a rank killed within an operation is an error for the other in time",
+          "[interop][nccl][hardware][two_devices]") {
+  kill_one({{"WITHIN", "1"}});
 }
 
 }  // namespace nccl_hardware_test
