@@ -23,7 +23,7 @@ struct rank {
   gpu::array<float> in, out;
 };
 
-std::vector<rank> join_all(int ranks, std::size_t most) {
+std::vector<rank> join_all(int ranks, std::size_t most, bool blocking) {
   const gpu::nccl_id id = need(gpu::nccl_id::create());
   std::vector<rank> all(static_cast<std::size_t>(ranks));
   gpu::nccl_group group = need(gpu::nccl_group::begin());
@@ -31,7 +31,7 @@ std::vector<rank> join_all(int ranks, std::size_t most) {
     rank& self = all[static_cast<std::size_t>(r)];
     const gpu::device device = need(gpu::device::get(r));
     self.stream = need(gpu::stream::create(device));
-    self.comm = need(gpu::nccl_communicator::create(device, id, r, ranks));
+    self.comm = need(gpu::nccl_communicator::create(device, id, r, ranks, {.blocking = blocking}));
   }
   need(group.end());
   for (rank& self : all) {
@@ -54,7 +54,7 @@ void need_nccl(int code) {
 
 /// All ranks' calls of one all-reduce, as a program without this library makes them.
 void reduce_raw(const gpu::detail::nccl_functions& nccl, std::vector<rank>& all, std::size_t count,
-                bool in_place) {
+                bool in_place, bool blocking) {
   constexpr int type_float = 7, operation_sum = 0;
   need_nccl(nccl.group_start());
   for (rank& self : all) {
@@ -63,8 +63,9 @@ void reduce_raw(const gpu::detail::nccl_functions& nccl, std::vector<rank>& all,
                               operation_sum, self.comm.native(), self.stream.native()));
   }
   need_nccl(nccl.group_end());
+  if (blocking) return;
   for (rank& self : all) {
-    int state = 7;
+    int state = 7;  // ncclInProgress
     while (state == 7) need_nccl(nccl.get_async_error(self.comm.native(), &state));
     need_nccl(state);
   }
@@ -80,21 +81,14 @@ void reduce_ours(std::vector<rank>& all, std::size_t count, bool in_place) {
   need(group.end());
 }
 
-}  // namespace
-
-int main() {
-  const benchmark::machine machine;
-  const int ranks = need(gpu::device::count());
-  if (!machine.has_gpu || ranks < 2 || !gpu::has_nccl()) {
-    std::printf("left out: %s\n",
-                machine.has_gpu && ranks >= 2 ? "there is no NCCL" : "there are not two GPUs");
-    return 0;
-  }
+/// Measures all sizes on communicators of one mode; returns whether all are within the limit.
+bool measure(int ranks, bool blocking) {
   constexpr std::size_t most = (std::size_t{1} << 30) / sizeof(float);
-  std::vector<rank> all = join_all(ranks, most);
+  std::vector<rank> all = join_all(ranks, most, blocking);
   const gpu::detail::nccl_functions& nccl = gpu::detail::library_table<gpu::detail::nccl_library>();
   const double share = 2.0 * (ranks - 1) / ranks;
-  std::printf("%d ranks, all-reduce of floats, sum\n", ranks);
+  std::printf("%d ranks, all-reduce of floats, sum; calls %s\n", ranks,
+              blocking ? "block" : "do not block");
   std::printf("%12s  %-12s %12s %12s %8s %12s %12s\n", "bytes", "", "raw, us", "gpu, us", "ratio",
               "GB/s", "bus GB/s");
   bool good = true;
@@ -105,7 +99,7 @@ int main() {
       const auto times = benchmark::interleaved(
           40, 1,
           [&] {
-            for (int i = 0; i < calls; ++i) reduce_raw(nccl, all, count, in_place);
+            for (int i = 0; i < calls; ++i) reduce_raw(nccl, all, count, in_place, blocking);
             synchronize(all);
           },
           [&] {
@@ -123,5 +117,20 @@ int main() {
     }
   }
   for (rank& self : all) self.comm.abort();
+  return good;
+}
+
+}  // namespace
+
+int main() {
+  const benchmark::machine machine;
+  const int ranks = need(gpu::device::count());
+  if (!machine.has_gpu || ranks < 2 || !gpu::has_nccl()) {
+    std::printf("left out: %s\n",
+                machine.has_gpu && ranks >= 2 ? "there is no NCCL" : "there are not two GPUs");
+    return 0;
+  }
+  bool good = true;
+  for (const bool blocking : {true, false}) good = measure(ranks, blocking) && good;
   return good ? 0 : 1;
 }

@@ -142,11 +142,11 @@ TEST_CASE("NCCL: two ranks in one thread, captured too", "[interop][nccl][hardwa
   for (const rank& each : all)
     captures.push_back(test::value_of(gpu::stream_capture::begin(each.stream)));
   reduce();
+  std::vector<gpu::graph> recorded;
+  for (gpu::stream_capture& each : captures) recorded.push_back(test::value_of(each.end()));
   std::vector<gpu::graph_exec> graphs;
-  for (gpu::stream_capture& each : captures) {
-    const gpu::graph graph = test::value_of(each.end());
-    graphs.push_back(test::value_of(gpu::graph_exec::instantiate(graph)));
-  }
+  for (const gpu::graph& each : recorded)
+    graphs.push_back(test::value_of(gpu::graph_exec::instantiate(each)));
   for (std::size_t r = 0; r < ranks; ++r) test::value_of(gpu::launch(all[r].stream, graphs[r]));
   for (float& x : expected) x *= 2;
   for (std::size_t r = 0; r < ranks; ++r) {

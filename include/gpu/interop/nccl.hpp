@@ -8,8 +8,9 @@
 ///     GPU_TRY(comm.all_reduce(stream, x, gpu::nccl_operation::sum));
 ///     GPU_TRY(comm.finish());
 ///
-/// NCCL is opened by the first call. Its calls are made in its mode that does not block, so a rank
-/// that is missing is an error after a time limit, and nothing waits forever.
+/// NCCL is opened by the first call. Unless `nccl_options::blocking` is set, its calls are made in
+/// its mode that does not block, so a rank that is missing is an error after a time limit, and
+/// nothing waits forever.
 
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/driver/stream.hpp>
@@ -37,6 +38,9 @@ constexpr const char* name_of(nccl_operation operation) noexcept {
 struct nccl_options {
   /// How long a call may wait for the other ranks, in milliseconds, before it is an error.
   std::uint32_t timeout_ms = 300'000;
+  /// Uses NCCL's mode that blocks: its calls wait for the other ranks without a limit, and small
+  /// operations take less time (docs/interop.md has figures). `synchronize` keeps the limit.
+  bool blocking = false;
 };
 
 /// Takes calls of one thread together, from `begin` to `end`: sends and receives that need each
@@ -106,6 +110,7 @@ class nccl_communicator {
     GPU_TRY(detail::require_libcuda<detail::nccl_library>(function, where));
     nccl_communicator made;
     detail::nccl_configuration configuration;
+    configuration.blocking = options.blocking ? 1 : 0;
     GPU_TRY(driver::in_context(context.native(), where, [&]() -> result<> {
       void* native = nullptr;
       constexpr auto init = &detail::nccl_functions::init_rank;
