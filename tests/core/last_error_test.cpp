@@ -159,7 +159,7 @@ TEST_CASE("last error: work that succeeds leaves none, whatever was tried on the
                                                   : inner(value, which, device);
     };
     const gpu::driver::scoped_entry_points in_force(old);
-    CHECK(value_of(gpu::device_properties::of(stream.device())).numa_id == 0);
+    CHECK(value_of(stream.device().properties()).numa_id == 0);
     check("properties");
   }
   value_of(stream.is_done());

@@ -137,7 +137,7 @@ TEST_CASE("stream_capture: what asks and what prepares leaves it alone", "[drive
     CHECK(device.compute_capability().has_value());
     CHECK(device.limits().has_value());
     CHECK(gpu::attribute<gpu::device_attribute::warp_size>(device).has_value());
-    CHECK(gpu::device_properties::of(device).has_value());
+    CHECK(device.properties().has_value());
     CHECK(gpu::choose_device().has_value());
     CHECK(gpu::default_device().has_value());
     CHECK(gpu::driver_version().has_value());

@@ -198,6 +198,23 @@ TEST_CASE("context: synchronizing waits for the work of every stream", "[driver]
   CHECK(done == 2);
 }
 
+TEST_CASE("device: synchronizing waits for the work of every stream of the primary context",
+          "[driver][device]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  static std::atomic<bool> done;
+  done = false;
+  REQUIRE(test::driver().launch_host_func(
+              stream.native(),
+              [](void*) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                done = true;
+              },
+              nullptr) == CUDA_SUCCESS);
+  CHECK(device.synchronize().has_value());
+  CHECK(done);
+}
+
 TEST_CASE("context: scopes nest and leave the thread as they found it", "[driver][context]") {
   const gpu::context a = value_of(gpu::context::create(test::first_device()));
   const gpu::context b = value_of(gpu::context::create(test::first_device()));

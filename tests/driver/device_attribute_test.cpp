@@ -95,7 +95,7 @@ TEST_CASE("device attributes: their types follow from the attribute", "[driver][
 
 TEST_CASE("device properties: each member is the attribute of its name", "[driver][device]") {
   const gpu::device device = test::first_device();
-  const gpu::device_properties properties = value_of(gpu::device_properties::of(device));
+  const gpu::device_properties properties = value_of(device.properties());
   const auto compare = [&](const char* name, CUdevice_attribute which, int member) {
     int value = 0;
     INFO(name);
@@ -121,7 +121,7 @@ TEST_CASE("device properties: each member is the attribute of its name", "[drive
 
 TEST_CASE("device properties: what the driver is too old to know stays 0", "[driver][device]") {
   const gpu::device device = test::first_device();
-  const gpu::device_properties all = value_of(gpu::device_properties::of(device));
+  const gpu::device_properties all = value_of(device.properties());
   static CUresult answer;
   static gpu::driver::entry_points real;
   real = test::driver();
@@ -132,12 +132,12 @@ TEST_CASE("device properties: what the driver is too old to know stays 0", "[dri
   };
   const gpu::driver::scoped_entry_points in_force(older);
   answer = CUDA_ERROR_INVALID_VALUE;
-  const gpu::device_properties known = value_of(gpu::device_properties::of(device));
+  const gpu::device_properties known = value_of(device.properties());
   CHECK(known.warp_size == 0);
   CHECK(known.max_threads_per_block == all.max_threads_per_block);
   CHECK(known.multiprocessor_count == all.multiprocessor_count);
   answer = CUDA_ERROR_INVALID_DEVICE;
-  CHECK(error_of(gpu::device_properties::of(device)).code() == CUDA_ERROR_INVALID_DEVICE);
+  CHECK(error_of(device.properties()).code() == CUDA_ERROR_INVALID_DEVICE);
 }
 
 TEST_CASE("device properties: every attribute that fails is told", "[driver][device]") {
@@ -146,7 +146,7 @@ TEST_CASE("device properties: every attribute that fails is told", "[driver][dev
           const int warp = GPU_TRY(gpu::attribute<gpu::device_attribute::warp_size>(device));
           if (warp != 32) FAIL("no warp");
           GPU_TRY(gpu::attribute(device, gpu::device_attribute::warp_size));
-          GPU_TRY(gpu::device_properties::of(device));
+          GPU_TRY(device.properties());
           return {};
         }) == "");
 }

@@ -160,7 +160,8 @@ TEST_CASE("device: what is made on a device that does not exist says which, and 
     for (const gpu::cuda_error& error :
          {error_of(gpu::stream::create(none)), error_of(gpu::event::create(none)),
           error_of(gpu::device_buffer<int>::create(none, 1)), error_of(gpu::context::primary(none)),
-          error_of(gpu::context::create(none)), error_of(none.memory_info())}) {
+          error_of(gpu::context::create(none)), error_of(none.memory_info()),
+          error_of(none.synchronize())}) {
       CHECK(error == gpu::errc::index_out_of_range);
       CHECK(error.asked() == static_cast<std::uint64_t>(std::int64_t{index}));
       CHECK(error.limit() == static_cast<std::uint64_t>(count));
@@ -187,18 +188,21 @@ TEST_CASE("device: a refusal that is not about the index stays as the driver sai
 
 TEST_CASE("device: each driver call may fail", "[driver][device][faults][cpu]") {
   CHECK(test::sweep([] { return gpu::device::count(); }) == "");
-  CHECK(test::sweep([]() -> gpu::result<> {
-          const gpu::device device = GPU_TRY(gpu::device::get(0));
-          GPU_TRY(device.name());
-          GPU_TRY(device.total_memory());
-          GPU_TRY(device.memory_info());
-          GPU_TRY(device.compute_capability());
-          GPU_TRY(device.limits());
-          GPU_TRY(device.uuid());
-          const gpu::text bus = GPU_TRY(device.pci_bus_id());
-          GPU_TRY(gpu::device::from_pci_bus_id(bus.c_str()));
-          return {};
-        }) == "");
+  CHECK(test::sweep(
+            []() -> gpu::result<> {
+              const gpu::device device = GPU_TRY(gpu::device::get(0));
+              GPU_TRY(device.name());
+              GPU_TRY(device.total_memory());
+              GPU_TRY(device.memory_info());
+              GPU_TRY(device.synchronize());
+              GPU_TRY(device.compute_capability());
+              GPU_TRY(device.limits());
+              GPU_TRY(device.uuid());
+              const gpu::text bus = GPU_TRY(device.pci_bus_id());
+              GPU_TRY(gpu::device::from_pci_bus_id(bus.c_str()));
+              return {};
+            },
+            {"cuCtxGetDevice"}) == "");
 }
 
 TEST_CASE("device: without a driver everything says so", "[driver][device]") {

@@ -136,7 +136,8 @@ TEST_CASE("event: an event never recorded has no time", "[driver][event]") {
   for (const gpu::cuda_error& error :
        {error_of(elapsed(a, b)), error_of(elapsed(b, a)), error_of(elapsed(b, b))}) {
     CHECK(error.code() == CUDA_ERROR_INVALID_HANDLE);
-    CHECK(says(error, "cuEventElapsedTime", "the event was never recorded"));
+    CHECK(says(error, "cuEventElapsedTime", "start or stop was never recorded",
+               "gpu::record(stream, event)"));
   }
 }
 

@@ -62,6 +62,17 @@ TEST_CASE("capture: copies and fills on a stream become nodes", "[memory][copy][
   CHECK(made.nodes == 7);
 }
 
+TEST_CASE("capture: a copy without a stream is refused, with what to write",
+          "[memory][copy][capture]") {
+  fixture f;
+  std::vector<int> host(8);
+  (void)capture(f.stream, [&] {
+    const gpu::cuda_error error = error_of(gpu::copy(f.a, host));
+    CHECK(error.code() == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    CHECK(says(error, "gpu::copy without a stream", "gpu::copy(stream, from, to)"));
+  });
+}
+
 TEST_CASE("capture: memory of a stream is the graph's", "[memory][pool][capture]") {
   fixture f;
   const auto pool = value_of(gpu::memory_pool::create(f.device));

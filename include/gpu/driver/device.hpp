@@ -12,6 +12,8 @@
 
 namespace gpu::inline v1 {
 
+struct device_properties;
+
 /// The generation of a device, such as 9.0 for Hopper.
 struct compute_capability {
   int major = 0;
@@ -150,6 +152,28 @@ class device {
     GPU_TRY(driver::call_in<&driver::entry_points::mem_get_info>(context, where, &info.free,
                                                                  &info.total));
     return info;
+  }
+
+  /// Blocks until all work of the primary context has finished. The context is made if it does not
+  /// exist yet. Not allowed while a stream of the context is being captured. (cuCtxSynchronize)
+  /// **Errors**: also those of earlier asynchronous work.
+  result<> synchronize(source_location where = source_location::current()) const noexcept {
+    CUcontext context = nullptr;
+    GPU_TRY(detail::find_primary_context(native(), context, where));
+    return driver::call_in<&driver::entry_points::ctx_synchronize>(context, where);
+  }
+
+  /// Reads all properties. It takes 150 driver calls, about 10 us, so keep the answer. An attribute
+  /// that the driver is too old to know stays 0. Include `<gpu/driver/device_properties.hpp>`.
+  /// (cuDeviceGetAttribute, cuDeviceGetName, cuDeviceGetUuid, cuDeviceGetPCIBusId,
+  /// cuDeviceTotalMem)
+  inline result<device_properties> properties(
+      source_location where = source_location::current()) const noexcept;
+
+  // What others call it: does not compile, and says what to write.
+  template <class... Arguments> void attribute(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Arguments...>,
+                  "write gpu::attribute<gpu::device_attribute::NAME>(device)");
   }
 
   result<gpu::compute_capability> compute_capability(

@@ -16,37 +16,31 @@ struct device_properties {
   std::size_t total_memory = 0;  ///< bytes
 #define GPU_DEVICE_ATTRIBUTE(name, native, ...) __VA_ARGS__ name{};
 #include <gpu/driver/detail/device_attribute.inc>
+};
 
-  /// Reads all properties. It takes 150 driver calls, about 10 us, so keep the answer. An attribute
-  /// that the driver is too old to know stays 0.
-  /// **Errors**: the driver's. **Capture**: not affected. **Threads**: any.
-  /// (cuDeviceGetAttribute, cuDeviceGetName, cuDeviceGetUuid, cuDeviceGetPCIBusId,
-  /// cuDeviceTotalMem)
-  static result<device_properties> of(device asked,
-                                      source_location where = source_location::current()) noexcept {
-    constexpr std::size_t count = sizeof device_attribute_list / sizeof device_attribute_list[0];
-    int values[count] = {};
-    const detail::last_error_mark before;
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto native = static_cast<CUdevice_attribute>(device_attribute_list[i].attribute);
-      const result<> answered = driver::call<&driver::entry_points::device_get_attribute>(
-          where, &values[i], native, asked.native());
-      const bool unknown = !answered.has_value() &&
-                           answered.error().domain() == error_domain::driver &&
-                           answered.error().code() == CUDA_ERROR_INVALID_VALUE;
-      if (!answered.has_value() && !unknown) return detail::fail(answered.error());
-      if (unknown) before.restore();
-    }
-    device_properties found;
-    found.name = GPU_TRY(asked.name(where));
-    found.uuid = GPU_TRY(asked.uuid(where));
-    found.pci_address = GPU_TRY(asked.pci_bus_id(where));
-    found.total_memory = GPU_TRY(asked.total_memory(where));
-    const int* value = values;
+inline result<device_properties> device::properties(source_location where) const noexcept {
+  constexpr std::size_t count = sizeof device_attribute_list / sizeof device_attribute_list[0];
+  int values[count] = {};
+  const detail::last_error_mark before;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto which = static_cast<CUdevice_attribute>(device_attribute_list[i].attribute);
+    const result<> answered = driver::call<&driver::entry_points::device_get_attribute>(
+        where, &values[i], which, native());
+    const bool unknown = !answered.has_value() &&
+                         answered.error().domain() == error_domain::driver &&
+                         answered.error().code() == CUDA_ERROR_INVALID_VALUE;
+    if (!answered.has_value() && !unknown) return detail::fail(answered.error());
+    if (unknown) before.restore();
+  }
+  device_properties found;
+  found.name = GPU_TRY(this->name(where));
+  found.uuid = GPU_TRY(uuid(where));
+  found.pci_address = GPU_TRY(pci_bus_id(where));
+  found.total_memory = GPU_TRY(total_memory(where));
+  const int* value = values;
 #define GPU_DEVICE_ATTRIBUTE(name, native, ...) found.name = static_cast<__VA_ARGS__>(*value++);
 #include <gpu/driver/detail/device_attribute.inc>
-    return found;
-  }
-};
+  return found;
+}
 
 }  // namespace gpu::inline v1

@@ -36,6 +36,27 @@ template <class Self> class event_operations {
   /// **Errors**: as `synchronize`; if the work still runs, the result is `false`, not an error.
   inline result<bool> is_done(source_location where = source_location::current()) const noexcept;
 
+  // What others call it: does not compile, and says what to write.
+  template <class... Arguments> void record(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Arguments...>, "write gpu::record(stream, event)");
+  }
+  template <class... Arguments> void wait(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Arguments...>,
+                  "write gpu::wait(stream, event), or event.synchronize() for the host");
+  }
+  template <class... Arguments> void query(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Self, Arguments...>, "write event.is_done()");
+  }
+  template <class Other> void time_since(const Other&) const noexcept {
+    static_assert(detail::always_false<Other>, "write gpu::elapsed(start, stop)");
+  }
+  template <class Other> void time_till(const Other&) const noexcept {
+    static_assert(detail::always_false<Other>, "write gpu::elapsed(start, stop)");
+  }
+  template <class Other> friend void operator-(const Self&, const Other&) noexcept {
+    static_assert(detail::always_false<Other>, "write gpu::elapsed(start, stop)");
+  }
+
  private:
   friend Self;
   event_operations() = default;
@@ -206,6 +227,26 @@ inline result<> wait(stream_ref stream, event_ref event,
       where, stream.native(), event.native(), unsigned{CU_EVENT_WAIT_DEFAULT});
 }
 
+namespace detail {
+
+/// Adds what is wrong with the events to the driver's error about their time.
+inline cuda_error explain_elapsed(cuda_error error) noexcept {
+  if (error.domain() != error_domain::driver) return error;
+  if (error.code() == CUDA_ERROR_INVALID_HANDLE) {
+    return record_error(detail::move(error).with_details(
+        text("gpu::elapsed: start or stop was never recorded, or was recorded in a capture only. "
+             "Write gpu::record(stream, event) for both first.")));
+  }
+  if (error.code() == CUDA_ERROR_NOT_READY) {
+    return record_error(detail::move(error).with_details(
+        text("gpu::elapsed: the work before start or stop has not finished. Write "
+             "stop.synchronize() first.")));
+  }
+  return error;
+}
+
+}  // namespace detail
+
 /// Returns the time from `start` to `stop`, both recorded and done. Not captured.
 /// (cuEventElapsedTime)
 /// **Errors**: `errc::invalid_argument` if an event was made without timing; `errc::wrong_context`
@@ -228,8 +269,9 @@ inline result<elapsed_time> elapsed(event_ref start, event_ref stop,
                                                     stop.context().device().native(), where));
   }
   float milliseconds = 0;
-  GPU_TRY(driver::call<&driver::entry_points::event_elapsed_time>(where, &milliseconds,
-                                                                  start.native(), stop.native()));
+  result<> told = driver::call<&driver::entry_points::event_elapsed_time>(
+      where, &milliseconds, start.native(), stop.native());
+  if (!told.has_value()) return detail::fail(detail::explain_elapsed(detail::move(told).error()));
   return elapsed_time::from_milliseconds(milliseconds);
 }
 

@@ -105,6 +105,25 @@ template <class Self> class stream_operations {
     return get<unsigned long long, &driver::entry_points::stream_get_id>("gpu::stream::id", where);
   }
 
+  // What others call it: does not compile, and says what to write.
+  template <class... Arguments> void record(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Self, Arguments...>, "write gpu::record(stream, event)");
+  }
+  template <class... Arguments> void wait(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Self, Arguments...>,
+                  "write gpu::wait(stream, event), or stream.synchronize() for the host");
+  }
+  template <class Event> void wait_for_event(const Event&) const noexcept {
+    static_assert(detail::always_false<Event>, "write gpu::wait(stream, event)");
+  }
+  template <class... Arguments> void query(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Self, Arguments...>, "write stream.is_done()");
+  }
+  template <class... Arguments> void launch(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Self, Arguments...>,
+                  "write gpu::launch(stream, {blocks, threads}, kernel, ...)");
+  }
+
  private:
   friend Self;
   stream_operations() = default;

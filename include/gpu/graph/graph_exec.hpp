@@ -65,6 +65,14 @@ class graph_exec {
   /// Creates an empty object, to be assigned to.
   graph_exec() noexcept = default;
 
+  // What others call it: does not compile, and says what to write.
+  template <class... Arguments> static void create(const Arguments&...) noexcept {
+    static_assert(detail::always_false<Arguments...>, "write gpu::graph_exec::instantiate(graph)");
+  }
+  template <class... Arguments> void launch(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Arguments...>, "write gpu::launch(stream, exec)");
+  }
+
   /// Creates an executable graph from the current state of a graph, which can be changed or
   /// destroyed afterwards, as can its modules and events. Queries each node of a graph that the
   /// library did not create, to find them.

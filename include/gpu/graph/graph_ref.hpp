@@ -26,6 +26,16 @@ result<> require(const graph_ref& graph, const char* function, source_location w
 /// `errc::out_of_host_memory` for lists.
 template <class Self> class graph_operations {
  public:
+  // What others call it: does not compile, and says what to write.
+  template <class... Arguments> void instantiate(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Self, Arguments...>,
+                  "write gpu::graph_exec::instantiate(graph)");
+  }
+  template <class... Arguments> void launch(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Self, Arguments...>,
+                  "write gpu::launch(stream, exec), with gpu::graph_exec::instantiate(graph)");
+  }
+
   /// Adds a node that depends on the nodes in `after`: it runs when they are complete, or earlier
   /// if a `graph_dependency` says so.
   ///

@@ -190,6 +190,13 @@ struct capture_info {
   dependencies after;         ///< the nodes that the next captured node depends on
 };
 
+// What others call it: does not compile, and says what to write.
+template <class Stream, class Function> void capture(const Stream&, const Function&) noexcept {
+  static_assert(
+      detail::always_false<Stream>,
+      "write capture = gpu::stream_capture::begin(stream), queue the work, capture.end()");
+}
+
 /// Returns the state of a stream's capture; everything but the status is empty if no capture is
 /// active. Does not affect the capture.
 /// **Errors**: `errc::empty_handle`, `errc::out_of_host_memory`, the driver's. **Threads**: as the

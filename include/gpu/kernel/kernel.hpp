@@ -53,6 +53,12 @@ template <class Self> class kernel_operations : public kernel_handle {
  public:
   constexpr kernel_operations() noexcept = default;
 
+  // What others call it: does not compile, and says what to write.
+  template <class... Arguments> void operator()(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Self, Arguments...>,
+                  "write gpu::launch(stream, {blocks, threads}, kernel, ...)");
+  }
+
   /// Returns the properties of the kernel on a device: registers, shared and local memory, the
   /// largest block and more. Makes some fifteen driver calls. (cuKernelGetAttribute)
   result<kernel_properties> properties(

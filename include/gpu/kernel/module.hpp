@@ -197,6 +197,18 @@ template <class Self> class module_operations {
                                detail::object_owner(state()));
   }
 
+  // What others call it: does not compile, and says what to write.
+  template <class... Types, class... Arguments> void variable(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Arguments...>, "write module.global<T>(name, device)");
+  }
+  template <class... Arguments> void get_global(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Arguments...>, "write module.global<T>(name, device)");
+  }
+  template <class... Types, class... Arguments>
+  void get_function(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Arguments...>, "write module.kernel<Parameters...>(name)");
+  }
+
  private:
   friend Self;
   module_operations() = default;

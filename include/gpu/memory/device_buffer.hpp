@@ -35,6 +35,17 @@ class device_elements : public element_owner<T, Memory> {
   /// Returns the device of that context.
   gpu::device device() const noexcept { return context().device(); }
 
+  // What others call it: does not compile, and says what to write.
+  template <class... Arguments> void copy_to(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Arguments...>, "write gpu::copy(buffer, host)");
+  }
+  template <class... Arguments> void copy_from(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Arguments...>, "write gpu::copy(host, buffer)");
+  }
+  template <class... Arguments> void fill(const Arguments&...) const noexcept {
+    static_assert(detail::always_false<Arguments...>, "write gpu::fill(stream, buffer, value)");
+  }
+
  protected:
   using element_owner<T, Memory>::element_owner;
 };

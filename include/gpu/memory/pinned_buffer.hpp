@@ -21,6 +21,12 @@ template <class T> class pinned_buffer : public detail::pinned_elements<T> {
 
   context_ref context() const noexcept { return this->memory_.get().context; }
 
+  // What others call it: does not compile, and says what to write.
+  template <class... Arguments> static void create(const Arguments&...) noexcept {
+    static_assert(detail::always_false<Arguments...>,
+                  "write gpu::pinned_vector<T>::create(device, count)");
+  }
+
  private:
   friend struct detail::buffer_maker;
   using detail::pinned_elements<T>::pinned_elements;

@@ -21,7 +21,7 @@ template <bool Condition, class Then, class Else>
 using conditional_t = typename conditional<Condition, Then, Else>::type;
 
 /// False for every T, for a `static_assert` that fails only where it is used.
-template <class T> inline constexpr bool always_false = false;
+template <class...> inline constexpr bool always_false = false;
 
 template <class T> struct remove_const : type_identity<T> {};
 template <class T> struct remove_const<const T> : type_identity<T> {};

@@ -173,9 +173,20 @@ inline result<> find_context(const copy_end& end, context_ref& context, source_l
   return {};
 }
 
+/// Says what to write instead of a blocking copy, if a capture is why the driver refused it.
+[[gnu::cold]] inline cuda_error explain_blocking_copy(cuda_error error) noexcept {
+  if (error.domain() != error_domain::driver ||
+      error.code() != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
+    return error;
+  return record_error(detail::move(error).with_details(text(
+      "gpu::copy without a stream waits for all streams, which is not allowed while one is "
+      "being captured. Write gpu::copy(stream, from, to) with page-locked host memory, or copy "
+      "before or after the capture.")));
+}
+
 /// Copies, and returns when the elements have arrived.
-inline result<> copy_now(const copy_end& source, const copy_end& destination,
-                         std::size_t element_size, source_location where) noexcept {
+inline result<> copy_and_wait(const copy_end& source, const copy_end& destination,
+                              std::size_t element_size, source_location where) noexcept {
   GPU_TRY(require_owners(source, destination, where));
   GPU_TRY(require_same_size(source, destination, where));
   const std::size_t bytes = source.count * element_size;
@@ -211,6 +222,12 @@ inline result<> copy_now(const copy_end& source, const copy_end& destination,
     }
     return driver::call<&driver::entry_points::ctx_synchronize>(where);
   });
+}
+inline result<> copy_now(const copy_end& source, const copy_end& destination,
+                         std::size_t element_size, source_location where) noexcept {
+  result<> copied = copy_and_wait(source, destination, element_size, where);
+  if (!copied.has_value()) return fail(explain_blocking_copy(detail::move(copied).error()));
+  return copied;
 }
 
 }  // namespace gpu::inline v1::detail
