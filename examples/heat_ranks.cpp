@@ -2,8 +2,9 @@
 // step a rank exchanges the rows at its rim with its neighbors, by NCCL; the heat that is left is
 // summed over all ranks. At the end rank 0 compares the plate with the same steps on the host.
 //
-//     heat_ranks [ranks [rows per rank [steps]]]    ranks are threads of this program; 0: one a device
-//     mpirun -n 4 heat_ranks                        one rank in each process, where there are GPUs
+//     heat_ranks [ranks [rows per rank [steps]]]    ranks are threads of this program; 0: one a
+//     device mpirun -n 4 heat_ranks                        one rank in each process, where there
+//     are GPUs
 //
 // Without a GPU the ranks are devices of the CPU driver, and a stand-in for NCCL moves the rows.
 
