@@ -66,6 +66,13 @@ inline void add_slots(const expression_layout& layout, const expression_writer& 
       const bool is_number = header.what == opcode::number;
       add_parameter(code, names, is_number ? parameter_kind::number : parameter_kind::elements,
                     false, type_of_kind(header.kind), name);
+      for (const char* what : {"_size", "_stride"}) {
+        if (!slot.is_taken()) break;
+        text_builder of_axis;
+        of_axis << name << what;
+        add_parameter(code, names, parameter_kind::number, false, element_type_of<long long>(),
+                      required(of_axis.finish()));
+      }
       continue;
     }
     add_parameter(code, names, parameter_kind::number, false,

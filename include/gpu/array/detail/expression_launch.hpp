@@ -144,8 +144,11 @@ inline bool overlaps_operands(const expression_layout& layout,
   for (std::size_t s = 0; s < layout.slot_count; ++s) {
     const word_header header = layout.slots[s].header();
     if (header.what != opcode::view) continue;
-    if (overlap_in_disorder(*target.out, facts_of(target.kind).bytes, arguments.view(view++),
-                            facts_of(header.kind).bytes))
+    const loop_operand& read = arguments.view(view++);
+    const std::size_t bytes = facts_of(target.kind).bytes;
+    if (layout.slots[s].is_taken()
+            ? may_take_written(layout.slots[s], read, *target.out, bytes)
+            : overlap_in_disorder(*target.out, bytes, read, facts_of(header.kind).bytes))
       return true;
   }
   return false;

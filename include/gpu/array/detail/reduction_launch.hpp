@@ -52,7 +52,9 @@ inline result<> describe_reduction(const evaluation& call, const expression_layo
   code.preamble = required(preamble.finish());
   // Each element is read once, before the map: `return` in the map would hide it.
   for (const snippet_parameter& each : code.parameters) {
-    const bool loads = each.kind == parameter_kind::elements;
+    bool loads = each.kind == parameter_kind::elements;
+    for (std::size_t s = 0; s < layout.slot_count; ++s)
+      loads = loads && !(layout.slots[s].is_taken() && writer.slot_names[s] == each.name);
     made.uses.push_back({loads ? element_access::load : element_access::memory, false});
   }
   return {};
@@ -114,8 +116,10 @@ inline bool overlaps_operand(const expression_layout& layout, const expression_a
   for (std::size_t s = 0; s < layout.slot_count; ++s) {
     const word_header header = layout.slots[s].header();
     if (header.what != opcode::view) continue;
-    if (overlap(step.out, facts_of(step.kind()).bytes, arguments.view(view++),
-                facts_of(header.kind).bytes))
+    const loop_operand& read = arguments.view(view++);
+    const std::size_t bytes = facts_of(step.kind()).bytes;
+    if (layout.slots[s].is_taken() ? may_take_written(layout.slots[s], read, step.out, bytes)
+                                   : overlap(step.out, bytes, read, facts_of(header.kind).bytes))
       return true;
   }
   return false;
