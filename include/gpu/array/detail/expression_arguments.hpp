@@ -101,6 +101,9 @@ class expression_arguments {
     return add_slots(layout, *targets[0].out);
   }
 
+  /// Adds a result, before the slots.
+  void add_result(const loop_operand* operand) noexcept { add(operand); }
+
   /// Adds the arguments of the slots, repeated to the shape of `out`. If `order` is not null, axis
   /// k of the loop is axis `order[k]` of that shape. Returns false if there are too many.
   bool add_slots(expression_layout& layout, const loop_operand& out,

@@ -89,15 +89,35 @@ inline void add_slots(const expression_layout& layout, const expression_writer& 
   }
 }
 
-/// Gives a kernel the texts that have been written, and its parameters their names.
-inline result<> finish_snippet(const evaluation& call, expression_writer& writer,
-                               text_builder& names, snippet& code) {
-  writer.finish();
+/// Returns the name and the texts around the body that have been written.
+inline snippet_options options_of(const expression_writer& writer) {
   snippet_options options;
   options.fast = writer.is_fast;
   static_cast<text&>(options.name) = writer.name;
   static_cast<text&>(options.preamble) = writer.preamble;
   static_cast<text&>(options.before) = writer.setup;
+  return options;
+}
+
+/// Returns how a body with a `return` uses the parameters: it reads each element once, but for
+/// those that an index chooses.
+inline sequence<parameter_use> uses_of_slots(const expression_layout& layout,
+                                             const expression_writer& writer, const snippet& code) {
+  sequence<parameter_use> found;
+  for (const snippet_parameter& each : code.parameters) {
+    bool loads = each.kind == parameter_kind::elements;
+    for (std::size_t s = 0; s < layout.slot_count; ++s)
+      loads = loads && !(layout.slots[s].is_taken() && writer.slot_names[s] == each.name);
+    found.push_back({loads ? element_access::load : element_access::memory, false});
+  }
+  return found;
+}
+
+/// Gives a kernel the texts that have been written, and its parameters their names.
+inline result<> finish_snippet(const evaluation& call, expression_writer& writer,
+                               text_builder& names, snippet& code) {
+  writer.finish();
+  const snippet_options options = options_of(writer);
   return describe_snippet(code, required(names.finish()), writer.body, options, call.where);
 }
 

@@ -50,13 +50,7 @@ inline result<> describe_reduction(const evaluation& call, const expression_layo
   text_builder preamble;
   preamble << code.preamble << from.preamble;
   code.preamble = required(preamble.finish());
-  // Each element is read once, before the map: `return` in the map would hide it.
-  for (const snippet_parameter& each : code.parameters) {
-    bool loads = each.kind == parameter_kind::elements;
-    for (std::size_t s = 0; s < layout.slot_count; ++s)
-      loads = loads && !(layout.slots[s].is_taken() && writer.slot_names[s] == each.name);
-    made.uses.push_back({loads ? element_access::load : element_access::memory, false});
-  }
+  made.uses = uses_of_slots(layout, writer, code);
   return {};
 }
 
