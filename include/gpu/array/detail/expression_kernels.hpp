@@ -10,12 +10,26 @@
 
 namespace gpu::inline v1::detail {
 
+/// Makes the memory of a result when its shape is known, so that an expression is taken apart once.
+struct result_maker {
+  /// Fills in the operand that `out` of the target refers to.
+  result<> (*make)(void* self, const std::size_t* extents);
+  void* self;
+};
+
 /// An expression and the operand into which its elements are written.
 struct expression_target {
   expression_ref expression;
   const loop_operand* out;
-  element_kind kind;  ///< of the elements of `out`
+  element_kind kind;                    ///< of the elements of `out`
+  const result_maker* maker = nullptr;  ///< of a single target that is not there yet
 };
+
+/// Makes the memory of a result that is not there yet.
+inline result<> make_result(const expression_target& target, const expression_layout& layout) {
+  if (target.maker == nullptr) return {};
+  return target.maker->make(target.maker->self, layout.extents);
+}
 
 /// The kernels of one structure of expressions, for all layouts of their operands. `State` is a
 /// `loop_state`.

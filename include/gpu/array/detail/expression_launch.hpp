@@ -184,6 +184,7 @@ inline result<> run_in_one_kernel(const evaluation& call, const expression_targe
   expression_layout layout;
   for (std::size_t t = 0; t < count; ++t)
     GPU_TRY(add_expression(call, targets[t].expression, layout));
+  GPU_TRY(make_result(targets[0], layout));
   for (std::size_t t = 0; t < count; ++t) GPU_TRY(require_target(call, layout, *targets[t].out));
   GPU_TRY(require_one_shape(call, targets, count));
   expression_arguments arguments;
