@@ -146,7 +146,7 @@ inline bool overlaps_operands(const expression_layout& layout,
     if (header.what != opcode::view) continue;
     const loop_operand& read = arguments.view(view++);
     const std::size_t bytes = facts_of(target.kind).bytes;
-    if (layout.slots[s].is_taken()
+    if ((header.flags & taken_flag) != 0
             ? may_take_written(layout.slots[s], read, *target.out, bytes)
             : overlap_in_disorder(*target.out, bytes, read, facts_of(header.kind).bytes))
       return true;

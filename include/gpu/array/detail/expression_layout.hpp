@@ -202,20 +202,23 @@ inline result<std::size_t> find_slot(const evaluation& call, expression_layout& 
   if (layout.slot_count == most_slots) return refuse_operands(call);
   const std::size_t s = layout.slot_count++;
   layout.slots[s] = {at, false};
-  const expression_word limit = header.what == opcode::leaf  ? at[2]
-                                : layout.slots[s].is_taken() ? at[header.words - 2]
-                                : header.rank == 0           ? 0
-                                                             : at[view_words + header.rank];
-  const view_fault fault = header.what == opcode::number
-                               ? view_fault()
-                               : fault_at(at[1], static_cast<std::int64_t>(limit));
-  if (fault) return fail(fault_error(fault, call.function, "an operand", call.where));
-  if (header.what == opcode::leaf && layout.slots[s].description().check != nullptr)
+  if (header.what == opcode::number) return s;
+  const bool is_view = header.what == opcode::view;
+  const bool is_taken = is_view && (header.flags & taken_flag) != 0;
+  if (is_fault_address(at[1])) {
+    const expression_word limit = !is_view           ? at[2]
+                                  : is_taken         ? at[header.words - 2]
+                                  : header.rank == 0 ? 0
+                                                     : at[view_words + header.rank];
+    const view_fault fault = fault_at(at[1], static_cast<std::int64_t>(limit));
+    return fail(fault_error(fault, call.function, "an operand", call.where));
+  }
+  if (!is_view && layout.slots[s].description().check != nullptr)
     GPU_TRY(layout.slots[s].description().check(layout.slots[s].state(), call.where));
-  if (header.what == opcode::view && layout.slots[s].moved_from())
+  if (is_view && layout.slots[s].moved_from())
     return fail(empty_handle_error(call.function, "operand", call.where));
-  if (layout.slots[s].is_taken()) GPU_TRY(require_taken_elements(call, layout.slots[s]));
-  if (header.what != opcode::number) GPU_TRY(add_extents(call, layout, layout.slots[s]));
+  if (is_taken) GPU_TRY(require_taken_elements(call, layout.slots[s]));
+  GPU_TRY(add_extents(call, layout, layout.slots[s]));
   return s;
 }
 
