@@ -63,6 +63,12 @@ const operation operations[] = {
      [](const workplace& at) { return done(gpu::compress(at.stream, at.indices, at.a, 0)); }},
     {"cumulative_sum",
      [](const workplace& at) { return done(gpu::cumulative_sum(at.stream, at.a, 0)); }},
+    {"cumulative_sum of an expression",
+     [](const workplace& at) { return done(gpu::cumulative_sum(at.stream, at.a * at.a + 1, 0)); }},
+    {"take in an expression",
+     [](const workplace& at) {
+       return done(gpu::evaluate(at.stream, gpu::take(at.a, at.indices, 0) + 1));
+     }},
     {"cumulative_max of one line",
      [](const workplace& at) { return done(gpu::cumulative_max(at.stream, at.a(0), 0)); }},
     {"cumulative_sum of many lines",

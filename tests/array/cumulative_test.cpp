@@ -2,7 +2,11 @@
 
 #include "array/array_fixture.hpp"
 
-#include <gpu/array/cumulative.hpp>
+#include "support/noted_calls.hpp"
+
+#include <gpu/array.hpp>
+
+#include <cuda_fp16.h>
 
 #include <complex>
 #include <cstdint>
@@ -69,6 +73,31 @@ TEST_CASE("running sums of an expression are those of its elements", "[array][cu
                    "axis 3 is out of range for 3 axes"));
   CHECK(test::says(test::error_of(gpu::cumulative_sum(f.stream, a + f.v, 0)), "gpu::cumulative_sum",
                    "cannot broadcast (2, 3, 4) with (5,)"));
+}
+
+TEST_CASE("what is summed along an axis is computed where it is loaded", "[array][cumulative]") {
+  const operands f;
+  const auto& a = f.a;
+  for (const int axis : {0, 1, -1}) {
+    const auto stored = test::value_of(gpu::evaluate(f.stream, a * a - a(0, 0)));
+    const auto expected = test::value_of(gpu::cumulative_sum(f.stream, stored, axis));
+    const test::noted_calls<&gpu::driver::entry_points::launch_kernel> launches;
+    const auto sums = test::value_of(gpu::cumulative_sum(f.stream, a * a - a(0, 0), axis));
+    CHECK(launches.count() == 1);
+    CHECK(f.download(sums) == f.download(expected));
+  }
+  const auto real = test::value_of(gpu::evaluate(f.stream, gpu::cast<float>(a) * 0.1f));
+  const auto stored = test::value_of(gpu::evaluate(f.stream, real * real));
+  CHECK(f.download(test::value_of(gpu::cumulative_sum(f.stream, real * real, -1))) ==
+        f.download(test::value_of(gpu::cumulative_sum(f.stream, stored, -1))));
+  // An operand that repeats, the index, elements that an index chooses; another type.
+  same(gpu::cumulative_sum<double>(
+           f.stream, gpu::take(f.v, f.w, 0) + gpu::index_along(gpu::shape{2, 4}, 0), 0),
+       gpu::shape{2, 4}, {5, 3, 3, 3, 11, 7, 7, 7});
+  same(gpu::cumulative_max(f.stream, -f.e, 0), gpu::shape{2, 0, 3}, {});
+  const auto halves = test::value_of(
+      gpu::array<__half>::from(f.stream, {__half(1.5f), __half(2048.0f), __half(1.0f)}));
+  same(gpu::cumulative_sum(f.stream, halves + halves, 0), gpu::shape{3}, {3, 4099, 4101});
 }
 
 TEST_CASE("running sums along no axis are refused", "[array][cumulative]") {

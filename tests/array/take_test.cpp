@@ -2,6 +2,8 @@
 
 #include "array/array_fixture.hpp"
 
+#include <gpu/array/operators.hpp>
+#include <gpu/array/reductions.hpp>
 #include <gpu/array/take.hpp>
 
 #include <tuple>
@@ -28,6 +30,61 @@ TEST_CASE("elements are taken into memory that is there", "[array][take]") {
   CHECK(f.download(out)[12] == 20);
   CHECK(test::says(test::error_of(gpu::take(f.stream, f.a, f.k(0), 1, out(0))), "gpu::take",
                    "cannot write the shape (2, 2, 4) and (2, 3, 4)"));
+}
+
+TEST_CASE("an expression takes elements by index", "[array][take][expression]") {
+  const operands f;
+  const auto &a = f.a, &e = f.e;
+  const auto& v = f.v;
+  const auto& [k, w, u] = std::tie(f.k, f.w, f.u);
+  const auto evaluated = [&](const auto& x, const auto& indices, int axis) {
+    const auto taken = test::value_of(gpu::take(f.stream, x, indices, axis));
+    const auto own = test::value_of(gpu::evaluate(f.stream, gpu::take(x, indices, axis)));
+    CHECK(own.shape() == taken.shape());
+    CHECK(f.download(own) == f.download(taken));
+  };
+  evaluated(a, k, 1);
+  evaluated(gpu::transpose(a), k, 1);
+  evaluated(gpu::reverse(a), w, -1);
+  evaluated(a, u, 2);
+  evaluated(v, w(0), 0);
+  evaluated(e, w(gpu::slice(0, 0)), 1);
+  evaluated(e, k, 2);
+  // Beside other operands, repeated, and where it is reduced.
+  const auto rows = test::value_of(gpu::take(f.stream, a, w, 1));
+  const auto expected = test::value_of(gpu::evaluate(f.stream, 2 * rows + a(0, 0) - rows * rows));
+  const auto taken = gpu::take(a, w, 1);
+  CHECK(f.download(test::value_of(gpu::evaluate(f.stream, 2 * taken + a(0, 0) - taken * taken))) ==
+        f.download(expected));
+  CHECK(f.download(test::value_of(gpu::evaluate(f.stream, gpu::sum(taken, gpu::axis<0>)))) ==
+        f.download(test::value_of(gpu::evaluate(f.stream, gpu::sum(rows, gpu::axis<0>)))));
+  CHECK(test::value_of(gpu::item(f.stream, gpu::sum(taken + 1))) ==
+        test::value_of(gpu::sum(f.stream, rows)) + static_cast<long long>(rows.size()));
+}
+
+TEST_CASE("an expression takes from where it writes by way of temporary memory",
+          "[array][take][expression]") {
+  const fixture f;
+  auto x = test::value_of(gpu::array<int>::from(f.stream, {10, 20, 30, 40, 50}));
+  const auto order = test::value_of(gpu::array<int>::from(f.stream, {4, 3, -3, 1, 0}));
+  test::value_of(gpu::assign(f.stream, x, gpu::take(x, order, 0) + 1));
+  CHECK(f.download(x) == std::vector<int>{51, 41, 31, 21, 11});
+  test::value_of(
+      gpu::assign(f.stream, x(gpu::slice(3, 5)), gpu::take(x, order(gpu::slice(3, 5)), 0)));
+  CHECK(f.download(x) == std::vector<int>{51, 41, 31, 41, 51});
+}
+
+TEST_CASE("what an expression cannot take is refused", "[array][take][expression]") {
+  const operands f;
+  CHECK(test::says(test::error_of(gpu::evaluate(f.stream, gpu::take(f.a, f.w, 3))), "gpu::take",
+                   "axis 3 is out of range for 3 axes"));
+  CHECK(test::says(test::error_of(gpu::evaluate(f.stream, gpu::take(f.v, f.w(0), -2))), "gpu::take",
+                   "axis -2 is out of range for 1 axes"));
+  CHECK(test::says(test::error_of(gpu::evaluate(f.stream, gpu::take(f.e, f.w, 1))),
+                   "no elements along the axis"));
+  CHECK(test::says(test::error_of(gpu::evaluate(f.stream, gpu::take(f.a(5), f.w, 0))), "index 5"));
+  CHECK(test::says(test::error_of(gpu::evaluate(f.stream, gpu::take(f.a, f.w, 0) + f.v)),
+                   "cannot broadcast"));
 }
 
 TEST_CASE("a bad index of take is found", "[array][take]") {

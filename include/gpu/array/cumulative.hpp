@@ -2,12 +2,13 @@
 /// \file
 /// `cumulative_sum`, `cumulative_product`, `cumulative_min` and `cumulative_max` along an axis.
 ///
-/// All of them make an array of the shape of `a`, an array, a view or an expression, which is
-/// evaluated first: each element is combined with those before it along the axis. As NumPy's
-/// `cumulative_sum`, `cumulative_prod`, `minimum.accumulate` and `maximum.accumulate`; sums and
-/// products of integers and `bool` have 64 bits, those of 16-bit numbers are float. NaN stays from
-/// where it is first. The grouping depends on the shape and the types alone, so results have the
-/// same bits in every run and on every device.
+/// All of them make an array of the shape of `a`, an array, a view or an expression: each element
+/// is combined with those before it along the axis. The elements of an expression are computed
+/// where they are combined, and stored before only if there is a reduction in it, or for the one
+/// launch below. As NumPy's `cumulative_sum`, `cumulative_prod`, `minimum.accumulate` and
+/// `maximum.accumulate`; sums and products of integers and `bool` have 64 bits, those of 16-bit
+/// numbers are float. NaN stays from where it is first. The grouping depends on the shape and the
+/// types alone, so results have the same bits in every run and on every device.
 /// **Ordering**: after the work queued on the stream; does not wait. **Errors**:
 /// `errc::invalid_argument` for an axis out of range; the reason of a faulty view;
 /// `errc::wrong_context`; `errc::empty_handle`; CUDA_ERROR_OUT_OF_MEMORY. **Cost**: that of `scan`;
@@ -15,8 +16,8 @@
 /// along some of them. **Capture**: allowed; the memory then belongs to the graph.
 
 #include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/algorithm/inclusive_scan.hpp>
 #include <gpu/array/detail/along_axis.hpp>
+#include <gpu/array/detail/cumulative_launch.hpp>
 
 namespace gpu::inline v1 {
 
@@ -33,7 +34,7 @@ struct axis_lines {
 
 /// Scans each line, which is a segment of the elements in C order.
 template <class T, class R>
-result<> scan_lines(const char* function, const stream_ref& stream, string_ref combine,
+result<> scan_lines(const char* function, const stream_ref& stream, const char* combine,
                     const axis_lines& lines, const loop_operand& x, const loop_operand& out,
                     source_location where) {
   scan_state& state = *GPU_TRY((find_shared<cumulative_family<T, R>, scan_state>(
@@ -65,20 +66,24 @@ template <class T, class R> text line_text(string_ref combine) {
   return out.finish();
 }
 
+/// Beside one another, so many lines keep the device busy, and memory is read in its order.
+inline constexpr std::size_t enough_lines = 8192;
+inline bool goes_along_lines(const axis_lines& lines) noexcept {
+  return !lines.is_last && lines.lines >= enough_lines;
+}
+
 /// Combines along an axis of `x` into `out`, whose memory is new.
 template <class T, class R, int Rank>
-result<> combine_along(const char* function, const stream_ref& stream, string_ref combine,
+result<> combine_along(const char* function, const stream_ref& stream, const char* combine,
                        const array_view<const T, Rank>& x, const array_view<R, Rank>& out, int axis,
                        source_location where) {
   if (x.size() == 0) return {};
   const std::size_t length = x.extent(axis);
   const axis_lines lines{x.size() / length, length, axis == Rank - 1};
-  // Beside one another the lines keep the device busy, and memory is read in its order.
-  constexpr std::size_t enough = 8192;
   if (lines.lines == 1)
     return gpu::inclusive_scan(stream, gpu::move_axis(x, axis, -1), gpu::move_axis(out, axis, -1),
                                combine, where);
-  if (lines.is_last || lines.lines < enough) {
+  if (!goes_along_lines(lines)) {
     return scan_lines<T, R>(function, stream, combine, lines,
                             make_operand(gpu::move_axis(x, axis, -1)),
                             make_operand(gpu::move_axis(out, axis, -1)), where);
@@ -99,14 +104,39 @@ result<> combine_along(const char* function, const stream_ref& stream, string_re
       where, [&] { return line_text<T, R>(combine); }, list);
 }
 
+/// Scans an expression whose elements are computed where they are loaded.
+template <class R, int Rank, class E>
+result<> scan_expression(const evaluation& call, const char* combine, const E& e, int axis,
+                         const array_view<R, Rank>& out) {
+  if constexpr (!same<operand_element_t<E>, R> && !is_short_kind(kind_of<R>())) {
+    return scan_expression(call, combine, gpu::cast<R>(e), axis, out);
+  } else {
+    const loop_operand written = make_operand(out);
+    return run_cumulative(call, {combine, expression_access::ref(e), kind_of<R>(), axis, &written});
+  }
+}
+
 template <class R, class A>
-auto cumulative(const char* function, const stream_ref& stream, string_ref combine, A&& a, int axis,
-                source_location where) -> result<array<R, evaluated_rank<A>()>> {
+auto cumulative(const char* function, const stream_ref& stream, const char* combine, A&& a,
+                int axis, source_location where) -> result<array<R, evaluated_rank<A>()>> {
   constexpr int rank = evaluated_rank<A>();
   using element = evaluated_element_t<A>;
   if constexpr (is_expression<remove_cvref_t<A>>) {
-    GPU_TRY(require_axis(function, axis, rank, where));
-    const auto computed = GPU_TRY(evaluate_for({function, stream, where}, a));
+    const evaluation call{function, stream, where};
+    const int along = GPU_TRY(require_axis(function, axis, rank, where));
+    if constexpr (rank > 0) {
+      gpu::shape<rank> extents;
+      GPU_TRY(find_extents(call, expression_access::ref(a), &extents[0]));
+      const std::size_t length = extents[along], lines = length == 0 ? 0 : extents.size() / length;
+      const bool computed_before = has_reduction(expression_access::ref(a)) ||
+                                   goes_along_lines({lines, length, along == rank - 1});
+      if (!computed_before) {
+        auto made = GPU_TRY((gpu::empty<R>(stream, extents, where)));
+        GPU_TRY((scan_expression(call, combine, a, along, made.view())));
+        return made;
+      }
+    }
+    const auto computed = GPU_TRY(evaluate_for(call, a));
     return cumulative<R>(function, stream, combine, computed, axis, where);
   } else {
     const array_view<const element, rank> view = array_view_of(static_cast<A&&>(a));

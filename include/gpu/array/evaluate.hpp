@@ -119,29 +119,47 @@ result<> assign_numbers(const evaluation& call, Out&& out, A&& a, evaluation_ste
   return run_expressions(call, &target, 1, step);
 }
 
+/// Makes an array when its shape is known.
+template <class T, int Rank> struct array_maker {
+  const evaluation& call;
+  array<T, Rank> made = {};
+  loop_operand out = {};
+
+  static result<> make(void* self, const std::size_t* shape) {
+    auto& own = *static_cast<array_maker*>(self);
+    gpu::shape<Rank> extents;
+    for (int axis = 0; axis < Rank; ++axis) extents[axis] = shape[axis];
+    own.made = GPU_TRY((array<T, Rank>::adopt(
+        GPU_TRY(device_buffer<T>::create(own.call.stream, extents.size(), own.call.where)), extents,
+        own.call.where)));
+    own.out = operand_of(own.made.view(), own.made);
+    return {};
+  }
+};
+
 /// Makes an array of what an expression computes, for a function that has it as an operand.
 template <evaluated A>
 auto evaluate_for(const evaluation& call, A&& a)
     -> result<array<evaluated_element_t<A>, evaluated_rank<A>()>> {
   using element = evaluated_element_t<A>;
   constexpr int rank = evaluated_rank<A>();
-  gpu::shape<rank> extents;
+  array_maker<element, rank> maker{call};
   if constexpr (is_expression<remove_cvref_t<A>>) {
-    GPU_TRY(find_extents(call, expression_access::ref(a), &extents[0]));
+    const result_maker make{&array_maker<element, rank>::make, &maker};
+    const expression_target target{expression_access::ref(a), &maker.out, kind_of<element>(),
+                                   &make};
+    GPU_TRY(run_expressions(call, &target, 1, evaluation_step::run));
   } else {
     const auto source = array_view_of(static_cast<A&&>(a));
     GPU_TRY(require_sound(call, "the operand", make_operand(source)));
-    extents = source.shape();
+    GPU_TRY(maker.make(&maker, source.shape().begin()));
+    if constexpr (is_number_type<element>) {
+      GPU_TRY(assign_numbers(call, maker.made, static_cast<A&&>(a), evaluation_step::run));
+    } else {
+      GPU_TRY(assign_elements(call, maker.made, static_cast<A&&>(a)));
+    }
   }
-  auto made = GPU_TRY((array<element, rank>::adopt(
-      GPU_TRY(device_buffer<element>::create(call.stream, extents.size(), call.where)), extents,
-      call.where)));
-  if constexpr (is_number_type<element>) {
-    GPU_TRY(assign_numbers(call, made, static_cast<A&&>(a), evaluation_step::run));
-  } else {
-    GPU_TRY(assign_elements(call, made, static_cast<A&&>(a)));
-  }
-  return made;
+  return move(maker.made);
 }
 
 inline result<> require_one(const evaluation& call, std::size_t count) noexcept {
@@ -152,16 +170,30 @@ inline result<> require_one(const evaluation& call, std::size_t count) noexcept 
   return fail(refusal(errc::size_mismatch, call.function, out.finish(), call.where, count, 1));
 }
 
-/// Returns a view of temporary memory.
-template <class T, int Rank>
-array_view<T, Rank> view_bytes(const device_buffer<unsigned char>& memory,
-                               const gpu::shape<Rank>& extents) noexcept {
-  view_layout layout;
-  layout.address = static_cast<std::uintptr_t>(memory.native());
-  for (int axis = 0; axis < Rank; ++axis) layout.add_axis(extents[axis], 0);
-  set_dense_strides(layout);
-  return view_access::make<T, Rank>(layout);
-}
+/// Makes temporary memory for one element when the shape of an expression is known.
+template <class T, int Rank> struct item_maker {
+  const evaluation& call;
+  device_buffer<unsigned char> memory = {};
+  loop_operand out = {};
+
+  static result<> make(void* self, const std::size_t* shape) {
+    auto& own = *static_cast<item_maker*>(self);
+    std::size_t count = 1;
+    view_layout layout;
+    for (int axis = 0; axis < Rank; ++axis) {
+      count *= shape[axis];
+      layout.add_axis(shape[axis], 0);
+    }
+    GPU_TRY(require_one(own.call, count));
+    GPU_TRY(require_no_capture(own.call.stream, own.call.function, "Assign to an array.",
+                               own.call.where));
+    own.memory = GPU_TRY(allocate_workspace(own.call.stream, sizeof(T), own.call.where));
+    layout.address = static_cast<std::uintptr_t>(own.memory.native());
+    set_dense_strides(layout);
+    own.out = make_operand(view_access::make<T, Rank>(layout));
+    return {};
+  }
+};
 
 /// Returns an element in device memory, for which it waits.
 template <class T>
@@ -254,14 +286,13 @@ auto item(const stream_ref& stream, A&& a, source_location where = source_locati
   const detail::evaluation call{"gpu::item", stream, where};
   GPU_TRY(detail::require(stream, call.function, where));
   if constexpr (detail::is_expression<detail::remove_cvref_t<A>>) {
-    gpu::shape<detail::evaluated_rank<A>()> extents;
-    GPU_TRY(detail::find_extents(call, detail::expression_access::ref(a), &extents[0]));
-    GPU_TRY(detail::require_one(call, extents.size()));
-    GPU_TRY(detail::require_no_capture(stream, call.function, "Assign to an array.", where));
-    const auto buffer = GPU_TRY(detail::allocate_workspace(stream, sizeof(element), where));
-    GPU_TRY(detail::assign_numbers(call, detail::view_bytes<element>(buffer, extents), a,
-                                   detail::evaluation_step::run));
-    return detail::fetch<element>(stream, buffer.native(), where);
+    using item_maker = detail::item_maker<element, detail::evaluated_rank<A>()>;
+    item_maker maker{call};
+    const detail::result_maker make{&item_maker::make, &maker};
+    const detail::expression_target target{detail::expression_access::ref(a), &maker.out,
+                                           detail::kind_of<element>(), &make};
+    GPU_TRY(detail::run_expressions(call, &target, 1, detail::evaluation_step::run));
+    return detail::fetch<element>(stream, maker.memory.native(), where);
   } else {
     const detail::loop_operand operand =
         detail::operand_of(detail::array_view_of(static_cast<A&&>(a)), a);

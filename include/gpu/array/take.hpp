@@ -136,9 +136,71 @@ result<indexed_axis<T, Index, Rank>> match_axis(const char* function,
   return made;
 }
 
+/// Writes the words of a view, and returns their end.
+template <class T, int Rank, class A>
+expression_word* put_view_of(expression_word* to, const array_view<const T, Rank>& view,
+                             const A& owner) noexcept {
+  context_ref context;
+  if constexpr (knows_context<A>) context = owner.context();
+  expression_word* next =
+      put_view_start(to, kind_of<T>(), Rank, view.native(), context, knows_context<A>);
+  for (int k = 0; k < Rank; ++k) *next++ = view.extent(k);
+  for (int k = 0; k < Rank; ++k) *next++ = static_cast<expression_word>(view.stride(k));
+  return next;
+}
+
+/// Makes a view at `at` that of an operand of `take`: see `taken_flag`.
+inline expression_word* put_taken(expression_word* at, std::int64_t size,
+                                  std::int64_t stride) noexcept {
+  word_header header = header_at(at);
+  expression_word* const end = at + header.words;
+  header.flags = static_cast<unsigned char>(header.flags | taken_flag);
+  header.words = static_cast<std::uint16_t>(header.words + taken_words);
+  at[0] = __builtin_bit_cast(expression_word, header);
+  end[0] = static_cast<expression_word>(size);
+  end[1] = static_cast<expression_word>(stride);
+  return end + taken_words;
+}
+
 template <class A, class I> inline constexpr int taken_rank = viewed_rank<A> - 1 + viewed_rank<I>;
 
 }  // namespace detail
+
+/// Returns an expression of the elements that `indices` choose along an axis, which are read where
+/// they are used: `take(x, order, 0) * weights`. Shapes as below. **Errors** of the evaluation: an
+/// axis out of range; indices into an axis without elements. Indices are not checked: call
+/// `check_indices` before.
+template <detail::viewable A, detail::viewable I> auto take(A&& a, I&& indices, int axis) noexcept {
+  constexpr int from_rank = detail::viewed_rank<A>, rank = detail::taken_rank<A, I>;
+  using element = detail::value_of_view<A>;
+  using index = detail::value_of_view<I>;
+  detail::check_taken<index>();
+  static_assert(from_rank > 0, "gpu::take: an array of rank 0 has no axis");
+  static_assert(detail::kind_of<element>() != detail::element_kind::none,
+                "gpu::take: an expression has numbers; elements of other types are taken by "
+                "gpu::take(stream, a, indices, axis)");
+  const array_view<const element, from_rank> view = detail::array_view_of(static_cast<A&&>(a));
+  const array_view<const index, detail::viewed_rank<I>> chosen =
+      detail::array_view_of(static_cast<I&&>(indices));
+  const bool exists = axis >= -from_rank && axis < from_rank;
+  const int along = !exists ? 0 : axis < 0 ? axis + from_rank : axis;
+  const auto from = detail::replace_axis(view, chosen, along);
+  constexpr std::size_t words = 2 * (detail::view_words + 2 * std::size_t{rank});
+  auto made = detail::expression_access::make<element, rank, words + detail::taken_words + 1>();
+  detail::expression_word* const first = detail::expression_access::words(made);
+  detail::put_view_of(first, from.x, a);
+  detail::expression_word* to = detail::put_taken(first, from.size, from.stride);
+  if (!exists) {
+    first[1] = detail::fault_address(
+        {detail::fault_kind::axis, detail::view_function::take, 0, axis, from_rank});
+    to[-2] = from_rank;
+  } else if (detail::is_fault_address(first[1])) {
+    to[-2] = static_cast<detail::expression_word>(view.stride(0));
+  }
+  to = detail::put_view_of(to, from.positions, indices);
+  *to = detail::operation_word(detail::opcode::take, detail::kind_of<element>());
+  return made;
+}
 
 /// Reads the elements that `indices` choose along an axis: `out(.., k.., ..)` is `a(..,
 /// indices(k..), ..)`. `out` has the axes of `a`, with those of the indices in place of the one.

@@ -31,6 +31,19 @@ inline void repeat_view(const expression_slot& slot, const loop_operand& out,
   made.contiguous = contiguous;
 }
 
+/// Returns whether elements that are written may be read through an index.
+inline bool may_take_written(const expression_slot& slot, const loop_operand& view,
+                             const loop_operand& out, std::size_t out_bytes) noexcept {
+  if (view.memory.count == 0 || out.memory.count == 0) return false;
+  const std::size_t bytes = facts_of(slot.header().kind).bytes;
+  byte_range read = bytes_of(view, bytes);
+  const std::int64_t reach =
+      (slot.taken_size() - 1) * slot.taken_stride() * static_cast<std::int64_t>(bytes);
+  (reach < 0 ? read.begin : read.end) += static_cast<std::uintptr_t>(reach);
+  const byte_range written = bytes_of(out, out_bytes);
+  return read.begin < written.end && written.begin < read.end;
+}
+
 /// Sets `repeated` to where a leaf's elements are in the shape of `out`. Returns whether they are
 /// not simply in the same order.
 inline bool repeat_leaf(const expression_slot& slot, const loop_operand& out,
@@ -88,6 +101,9 @@ class expression_arguments {
     return add_slots(layout, *targets[0].out);
   }
 
+  /// Adds a result, before the slots.
+  void add_result(const loop_operand* operand) noexcept { add(operand); }
+
   /// Adds the arguments of the slots, repeated to the shape of `out`. If `order` is not null, axis
   /// k of the loop is axis `order[k]` of that shape. Returns false if there are too many.
   bool add_slots(expression_layout& layout, const loop_operand& out,
@@ -130,6 +146,10 @@ class expression_arguments {
       repeat_view(slot, out, *made);
       if (order != nullptr) order_axes(*made, order);
       add(made);
+      if (!slot.is_taken()) return true;
+      auto* const of_axis = const_cast<expression_word*>(slot.words + slot.header().words - 2);
+      arguments_[used_++] = {nullptr, of_axis};
+      arguments_[used_++] = {nullptr, of_axis + 1};
     } else {
       arguments_[used_++] = {nullptr, const_cast<void*>(slot.state())};
       if (repeated_count_ == most_repeated) return false;

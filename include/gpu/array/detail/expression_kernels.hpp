@@ -10,12 +10,26 @@
 
 namespace gpu::inline v1::detail {
 
+/// Makes the memory of a result when its shape is known, so that an expression is taken apart once.
+struct result_maker {
+  /// Fills in the operand that `out` of the target refers to.
+  result<> (*make)(void* self, const std::size_t* extents);
+  void* self;
+};
+
 /// An expression and the operand into which its elements are written.
 struct expression_target {
   expression_ref expression;
   const loop_operand* out;
-  element_kind kind;  ///< of the elements of `out`
+  element_kind kind;                    ///< of the elements of `out`
+  const result_maker* maker = nullptr;  ///< of a single target that is not there yet
 };
+
+/// Makes the memory of a result that is not there yet.
+inline result<> make_result(const expression_target& target, const expression_layout& layout) {
+  if (target.maker == nullptr) return {};
+  return target.maker->make(target.maker->self, layout.extents);
+}
 
 /// The kernels of one structure of expressions, for all layouts of their operands. `State` is a
 /// `loop_state`.
@@ -66,6 +80,13 @@ inline void add_slots(const expression_layout& layout, const expression_writer& 
       const bool is_number = header.what == opcode::number;
       add_parameter(code, names, is_number ? parameter_kind::number : parameter_kind::elements,
                     false, type_of_kind(header.kind), name);
+      for (const char* what : {"_size", "_stride"}) {
+        if (!slot.is_taken()) break;
+        text_builder of_axis;
+        of_axis << name << what;
+        add_parameter(code, names, parameter_kind::number, false, element_type_of<long long>(),
+                      required(of_axis.finish()));
+      }
       continue;
     }
     add_parameter(code, names, parameter_kind::number, false,
@@ -82,15 +103,35 @@ inline void add_slots(const expression_layout& layout, const expression_writer& 
   }
 }
 
-/// Gives a kernel the texts that have been written, and its parameters their names.
-inline result<> finish_snippet(const evaluation& call, expression_writer& writer,
-                               text_builder& names, snippet& code) {
-  writer.finish();
+/// Returns the name and the texts around the body that have been written.
+inline snippet_options options_of(const expression_writer& writer) {
   snippet_options options;
   options.fast = writer.is_fast;
   static_cast<text&>(options.name) = writer.name;
   static_cast<text&>(options.preamble) = writer.preamble;
   static_cast<text&>(options.before) = writer.setup;
+  return options;
+}
+
+/// Returns how a body with a `return` uses the parameters: it reads each element once, but for
+/// those that an index chooses.
+inline sequence<parameter_use> uses_of_slots(const expression_layout& layout,
+                                             const expression_writer& writer, const snippet& code) {
+  sequence<parameter_use> found;
+  for (const snippet_parameter& each : code.parameters) {
+    bool loads = each.kind == parameter_kind::elements;
+    for (std::size_t s = 0; s < layout.slot_count; ++s)
+      loads = loads && !(layout.slots[s].is_taken() && writer.slot_names[s] == each.name);
+    found.push_back({loads ? element_access::load : element_access::memory, false});
+  }
+  return found;
+}
+
+/// Gives a kernel the texts that have been written, and its parameters their names.
+inline result<> finish_snippet(const evaluation& call, expression_writer& writer,
+                               text_builder& names, snippet& code) {
+  writer.finish();
+  const snippet_options options = options_of(writer);
   return describe_snippet(code, required(names.finish()), writer.body, options, call.where);
 }
 

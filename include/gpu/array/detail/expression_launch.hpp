@@ -144,8 +144,11 @@ inline bool overlaps_operands(const expression_layout& layout,
   for (std::size_t s = 0; s < layout.slot_count; ++s) {
     const word_header header = layout.slots[s].header();
     if (header.what != opcode::view) continue;
-    if (overlap_in_disorder(*target.out, facts_of(target.kind).bytes, arguments.view(view++),
-                            facts_of(header.kind).bytes))
+    const loop_operand& read = arguments.view(view++);
+    const std::size_t bytes = facts_of(target.kind).bytes;
+    if ((header.flags & taken_flag) != 0
+            ? may_take_written(layout.slots[s], read, *target.out, bytes)
+            : overlap_in_disorder(*target.out, bytes, read, facts_of(header.kind).bytes))
       return true;
   }
   return false;
@@ -181,6 +184,7 @@ inline result<> run_in_one_kernel(const evaluation& call, const expression_targe
   expression_layout layout;
   for (std::size_t t = 0; t < count; ++t)
     GPU_TRY(add_expression(call, targets[t].expression, layout));
+  GPU_TRY(make_result(targets[0], layout));
   for (std::size_t t = 0; t < count; ++t) GPU_TRY(require_target(call, layout, *targets[t].out));
   GPU_TRY(require_one_shape(call, targets, count));
   expression_arguments arguments;

@@ -22,6 +22,17 @@ struct expression_slot {
     const std::size_t first = header().what == opcode::view ? view_words : leaf_words;
     return words[first + static_cast<std::size_t>(axis)];
   }
+  /// Whether an index chooses the elements of a view along an axis, of `taken_size()` elements that
+  /// are `taken_stride()` apart.
+  bool is_taken() const noexcept {
+    return header().what == opcode::view && (header().flags & taken_flag) != 0;
+  }
+  std::int64_t taken_size() const noexcept {
+    return static_cast<std::int64_t>(words[header().words - 2]);
+  }
+  std::int64_t taken_stride() const noexcept {
+    return static_cast<std::int64_t>(words[header().words - 1]);
+  }
   const leaf_description& description() const noexcept {
     return *reinterpret_cast<const leaf_description*>(static_cast<std::uintptr_t>(words[1]));
   }
@@ -168,6 +179,18 @@ inline result<> add_extents(const evaluation& call, expression_layout& layout,
   return {};
 }
 
+/// Fails if indices choose from an axis without elements.
+inline result<> require_taken_elements(const evaluation& call,
+                                       const expression_slot& slot) noexcept {
+  std::size_t count = 1;
+  for (int axis = 0; axis < slot.header().rank; ++axis) count *= slot.extent(axis);
+  if (slot.taken_size() != 0 || count == 0) return {};
+  text_builder out;
+  out << "the operand of gpu::take has no elements along the axis, so none of the indices is "
+         "valid.";
+  return refuse_evaluation(call, errc::index_out_of_range, out);
+}
+
 /// Finds the slot of an operand, or makes one. A faulty view or leaf has the fault in place of its
 /// address or its description.
 inline result<std::size_t> find_slot(const evaluation& call, expression_layout& layout,
@@ -179,18 +202,23 @@ inline result<std::size_t> find_slot(const evaluation& call, expression_layout& 
   if (layout.slot_count == most_slots) return refuse_operands(call);
   const std::size_t s = layout.slot_count++;
   layout.slots[s] = {at, false};
-  const expression_word limit = header.what == opcode::leaf ? at[2]
-                                : header.rank == 0          ? 0
-                                                            : at[view_words + header.rank];
-  const view_fault fault = header.what == opcode::number
-                               ? view_fault()
-                               : fault_at(at[1], static_cast<std::int64_t>(limit));
-  if (fault) return fail(fault_error(fault, call.function, "an operand", call.where));
-  if (header.what == opcode::leaf && layout.slots[s].description().check != nullptr)
+  if (header.what == opcode::number) return s;
+  const bool is_view = header.what == opcode::view;
+  const bool is_taken = is_view && (header.flags & taken_flag) != 0;
+  if (is_fault_address(at[1])) {
+    const expression_word limit = !is_view           ? at[2]
+                                  : is_taken         ? at[header.words - 2]
+                                  : header.rank == 0 ? 0
+                                                     : at[view_words + header.rank];
+    const view_fault fault = fault_at(at[1], static_cast<std::int64_t>(limit));
+    return fail(fault_error(fault, call.function, "an operand", call.where));
+  }
+  if (!is_view && layout.slots[s].description().check != nullptr)
     GPU_TRY(layout.slots[s].description().check(layout.slots[s].state(), call.where));
-  if (header.what == opcode::view && layout.slots[s].moved_from())
+  if (is_view && layout.slots[s].moved_from())
     return fail(empty_handle_error(call.function, "operand", call.where));
-  if (header.what != opcode::number) GPU_TRY(add_extents(call, layout, layout.slots[s]));
+  if (is_taken) GPU_TRY(require_taken_elements(call, layout.slots[s]));
+  GPU_TRY(add_extents(call, layout, layout.slots[s]));
   return s;
 }
 

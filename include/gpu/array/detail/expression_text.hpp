@@ -183,6 +183,8 @@ class expression_writer {
     text_builder code;
     if (header.what == opcode::cast) {
       write_converted(code, operands[0], header.kind);
+    } else if (header.what == opcode::take) {
+      write_taken(code, operands, header.kind);
     } else if (header.what == opcode::formula) {
       write_formula(code, text_at(words), operands, header.kind);
     } else {
@@ -275,6 +277,16 @@ class expression_writer {
     const bool is_cast = string_ref(type) != facts_of(computed_kind(kind)).device_name;
     if (is_cast) out << '(' << type << ')';
     write_converted(out, value, computed_kind(kind));
+  }
+
+  /// Writes the element that an index chooses: operands are the view and the index.
+  void write_taken(text_builder& out, const sequence<body_value>& operands, element_kind result) {
+    need(take_helper);
+    const string_ref element = operands[0].name;
+    const string_ref view = element.substring(0, element.size() - sizeof "[i]" + 1);
+    out << '(' << facts_of(result).device_name << ")(&" << element << ")[gpu_taken(";
+    write_converted(out, operands[1], element_kind::int64);
+    out << ", " << view << "_size) * " << view << "_stride]";
   }
 
   void write_formula(text_builder& out, const text& code, const sequence<body_value>& operands,

@@ -17,6 +17,7 @@ enum class opcode : unsigned char {
   formula,
   named,
   fast,
+  take,    ///< an element that an index chooses; see `taken_flag`
   reduce,  ///< over axes; the last part of an operand whose elements are combined
   // Operators.
   add,
@@ -162,6 +163,7 @@ inline constexpr operation_facts operation_table[] = {
     {opcode::formula, operation_rule::structure, 0, "formula", ""},
     {opcode::named, operation_rule::structure, 1, "named", ""},
     {opcode::fast, operation_rule::structure, 1, "fast", ""},
+    {opcode::take, operation_rule::structure, 2, "take", ""},
     {opcode::reduce, operation_rule::structure, 1, "reduce", ""},
     {opcode::add, operation_rule::arithmetic, 2, "add", "$1 + $2"},
     {opcode::subtract, operation_rule::no_booleans, 2, "subtract", "$1 - $2"},

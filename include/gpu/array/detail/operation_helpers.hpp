@@ -4,6 +4,11 @@
 
 namespace gpu::inline v1::detail {
 
+inline constexpr char take_helper[] =
+    R"gpu(__device__ inline long long gpu_taken(const long long index, const long long size) {
+  return index < 0 ? index + size : index;
+})gpu";
+
 /// For values of the types of that header, which parameters of the kernel need not have.
 inline constexpr char numbers_include[] = "#include <gpu/numbers.hpp>";
 

@@ -50,11 +50,7 @@ inline result<> describe_reduction(const evaluation& call, const expression_layo
   text_builder preamble;
   preamble << code.preamble << from.preamble;
   code.preamble = required(preamble.finish());
-  // Each element is read once, before the map: `return` in the map would hide it.
-  for (const snippet_parameter& each : code.parameters) {
-    const bool loads = each.kind == parameter_kind::elements;
-    made.uses.push_back({loads ? element_access::load : element_access::memory, false});
-  }
+  made.uses = uses_of_slots(layout, writer, code);
   return {};
 }
 
@@ -114,8 +110,10 @@ inline bool overlaps_operand(const expression_layout& layout, const expression_a
   for (std::size_t s = 0; s < layout.slot_count; ++s) {
     const word_header header = layout.slots[s].header();
     if (header.what != opcode::view) continue;
-    if (overlap(step.out, facts_of(step.kind()).bytes, arguments.view(view++),
-                facts_of(header.kind).bytes))
+    const loop_operand& read = arguments.view(view++);
+    const std::size_t bytes = facts_of(step.kind()).bytes;
+    if (layout.slots[s].is_taken() ? may_take_written(layout.slots[s], read, step.out, bytes)
+                                   : overlap(step.out, bytes, read, facts_of(header.kind).bytes))
       return true;
   }
   return false;

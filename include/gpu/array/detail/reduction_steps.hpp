@@ -187,6 +187,7 @@ inline result<> run_with_reductions(const evaluation& call, const expression_tar
     expression_layout layout;
     for (std::size_t t = 0; t < count; ++t)
       GPU_TRY(add_expression(call, rest[t].expression, layout));
+    GPU_TRY(make_result(targets[0], layout));
     for (std::size_t t = 0; t < count; ++t) GPU_TRY(require_target(call, layout, *targets[t].out));
     const bool is_last = count == 1 && steps.is_last(words[0], targets[0]);
     bool is_written = false;

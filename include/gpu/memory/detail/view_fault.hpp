@@ -42,6 +42,7 @@ enum class view_function : unsigned char {
   view_as,
   sliding_windows,
   index_along,
+  take,
 };
 
 /// The mistake that made a view faulty. A faulty view has extents of 0; its pointer, which is not
@@ -104,7 +105,8 @@ inline const char* name_of(view_function function) noexcept {
                                    "gpu::broadcast_to",
                                    "gpu::view_as",
                                    "gpu::sliding_windows",
-                                   "gpu::index_along"};
+                                   "gpu::index_along",
+                                   "gpu::take"};
   return names[static_cast<int>(function)];
 }
 
