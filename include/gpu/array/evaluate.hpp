@@ -159,7 +159,7 @@ auto evaluate_for(const evaluation& call, A&& a)
       GPU_TRY(assign_elements(call, maker.made, static_cast<A&&>(a)));
     }
   }
-  return move(maker.made);
+  return detail::move(maker.made);
 }
 
 inline result<> require_one(const evaluation& call, std::size_t count) noexcept {

@@ -28,7 +28,7 @@ result<array<T, Rank>> make_lines(const stream_ref& stream, const array_view<con
 template <class T, int Rank>
 result<array<T, Rank>> lines_to_axis(const stream_ref& stream, array<T, Rank>&& lines, int axis,
                                      source_location where) {
-  if (axis == Rank - 1) return move(lines);
+  if (axis == Rank - 1) return detail::move(lines);
   return gpu::evaluate(stream, gpu::move_axis(lines, -1, axis), where);
 }
 

@@ -80,7 +80,7 @@ result<unique_counts_result<T>> count_values(const stream_ref& stream,
       GPU_TRY(gpu::run_length(stream, sorted_elements.span(), values.span(), counts.span(), where));
   auto each = GPU_TRY(keep_first(stream, values, found, where));
   auto number = GPU_TRY(keep_first(stream, counts, found, where));
-  return unique_counts_result<T>{move(each), move(number)};
+  return unique_counts_result<T>{detail::move(each), detail::move(number)};
 }
 
 /// Writes the index of its value for each element, and where each value is first. `positions` are
@@ -128,8 +128,8 @@ auto find_all(const char* function, const stream_ref& stream, A& a, source_locat
   auto first = GPU_TRY((gpu::empty<long long>(stream, counted.values.shape(), where)));
   GPU_TRY(find_inverse<element>(function, stream, elements.span(), positions.span(),
                                 inverse.native(), first.native(), where));
-  return unique_all_result<element, rank>{move(counted.values), move(first), move(inverse),
-                                          move(counted.counts)};
+  return unique_all_result<element, rank>{detail::move(counted.values), detail::move(first),
+                                          detail::move(inverse), detail::move(counted.counts)};
 }
 
 }  // namespace detail
