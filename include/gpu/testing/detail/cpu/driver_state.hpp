@@ -5,6 +5,7 @@
 #include <gpu/testing/cpu_driver_options.hpp>
 #include <gpu/testing/detail/cpu/context_stacks.hpp>
 #include <gpu/testing/detail/cpu/external_objects.hpp>
+#include <gpu/testing/detail/cpu/green_context_objects.hpp>
 #include <gpu/testing/detail/cpu/message_log.hpp>
 #include <gpu/testing/detail/cpu/objects.hpp>
 #include <gpu/testing/detail/cpu/places.hpp>
@@ -53,9 +54,7 @@ struct driver_state {
 
   std::vector<std::unique_ptr<device_state>> devices;
   handle_table<CUcontext, context_state, handle_kind::context> contexts;
-  handle_table<CUgreenCtx, green_state, handle_kind::green_context> greens;
-  handle_table<CUdevResourceDesc, resource_description_state, handle_kind::resource_description>
-      resource_descriptions;
+  green_contexts greens;
   handle_table<CUstream, stream_state, handle_kind::stream> streams;
   handle_table<CUevent, event_state, handle_kind::event> events;
   handle_table<CUmemoryPool, pool_state, handle_kind::pool> pools;
@@ -143,19 +142,6 @@ struct driver_state {
     return made;
   }
 
-  /// The green context that a handle of a context stands for, or null.
-  green_ptr find_green_view(CUcontext handle) const {
-    for (const green_ptr& each : greens.all())
-      if (each->view == handle) return each;
-    return nullptr;
-  }
-  /// The context of a handle, for a green context the primary one; or null.
-  context_ptr find_context(CUcontext handle) const {
-    if (context_ptr found = contexts.find(handle)) return found;
-    const green_ptr green = find_green_view(handle);
-    return green ? green->device->primary : nullptr;
-  }
-
   /// The block that an address lies in, or null.
   memory_block* find_block(std::uint64_t address) {
     auto after = blocks_of_memory.upper_bound(address);
@@ -214,7 +200,8 @@ struct call {
     const context_stack& stack = stack_of_thread(driver);
     if (stack.contexts.empty() || stack.contexts.back() == nullptr)
       return CUDA_ERROR_INVALID_CONTEXT;
-    context = driver.find_context(stack.contexts.back());
+    context = driver.contexts.find(stack.contexts.back());
+    if (!context) context = driver.greens.primary_of(stack.contexts.back());
     if (!context || !context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return CUDA_SUCCESS;
   }
@@ -222,7 +209,8 @@ struct call {
   /// The context of a handle, which may have a fault.
   CUresult find_context(CUcontext handle, context_ptr& context) {
     if (handle == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-    context = driver.find_context(handle);
+    context = driver.contexts.find(handle);
+    if (!context) context = driver.greens.primary_of(handle);
     if (!context) {
       const bool was_one = kind_of_handle(handle) == static_cast<unsigned>(handle_kind::context);
       return was_one ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;

@@ -50,7 +50,7 @@ inline CUdevResource make_resource(resource_origin origin, unsigned count) noexc
 /// The green context that is current in the calling thread, or null.
 inline green_ptr current_green(driver_state& driver) {
   const auto& stack = stack_of_thread(driver).contexts;
-  return stack.empty() ? nullptr : driver.find_green_view(stack.back());
+  return stack.empty() ? nullptr : driver.greens.find_view(stack.back());
 }
 
 /// The streams of a green context.
@@ -75,7 +75,7 @@ inline CUresult refuse_captured_streams(const std::vector<stream_ptr>& streams) 
 
 inline CUresult find_green(call& c, CUgreenCtx handle, green_ptr& green) {
   if (handle == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  green = c.driver.greens.find(handle);
+  green = c.driver.greens.all.find(handle);
   if (green) return call::usable(*green->device->primary);
   const bool was_one = kind_of_handle(handle) == static_cast<unsigned>(handle_kind::green_context);
   return was_one ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
@@ -101,7 +101,7 @@ inline CUresult ctx_get_dev_resource(call& c, CUcontext handle, CUdevResource* r
   if (resource == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (type != CU_DEV_RESOURCE_TYPE_SM) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
   if (const CUresult bad = c.find_context(handle, context)) return bad;
-  const green_ptr green = c.driver.find_green_view(handle);
+  const green_ptr green = c.driver.greens.find_view(handle);
   *resource = make_resource({context->device->ordinal, 0},
                             green ? green->multiprocessors : multiprocessors);
   return CUDA_SUCCESS;
@@ -154,7 +154,7 @@ inline CUresult dev_resource_generate_desc(call& c, CUdevResourceDesc* descripti
       return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     made->multiprocessors += resources[i].sm.smCount;
   }
-  *description = c.driver.resource_descriptions.add(std::move(made));
+  *description = c.driver.greens.descriptions.add(std::move(made));
   return CUDA_SUCCESS;
 }
 
@@ -163,7 +163,7 @@ inline CUresult green_ctx_create(call& c, CUgreenCtx* handle, CUdevResourceDesc 
   device_state* device = nullptr;
   if (handle == nullptr || flags != CU_GREEN_CTX_DEFAULT_STREAM) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.find_device(ordinal, device)) return bad;
-  const auto described = c.driver.resource_descriptions.find(description);
+  const auto described = c.driver.greens.descriptions.find(description);
   if (!described || described->device != ordinal) return CUDA_ERROR_INVALID_VALUE;
   auto made = std::make_shared<green_state>();
   made->device = device;
@@ -180,7 +180,7 @@ inline CUresult green_ctx_create(call& c, CUgreenCtx* handle, CUdevResourceDesc 
   made->id = device->primary->owner + (next_handle_number() << 32);
   device->primary->streams.push_back(made->marks);
   rollback dropped([device] { device->primary->streams.pop_back(); });
-  *handle = c.driver.greens.add(made);
+  *handle = c.driver.greens.all.add(made);
   dropped.keep();
   ++device->primary_count;
   return CUDA_SUCCESS;
@@ -199,7 +199,7 @@ inline CUresult green_ctx_destroy(call& c, CUgreenCtx handle) {
   c.driver.work.finish(green->marks->last(), c.lock);
   c.driver.work.close(*green->marks);
   c.drop_finished_streams(*primary);
-  (void)c.driver.greens.take(handle);
+  (void)c.driver.greens.all.take(handle);
   device_state& device = *green->device;
   if (device.primary_count != 0 && --device.primary_count == 0 && primary->alive)
     end_context(c, primary);

@@ -32,11 +32,13 @@ namespace gpu::inline v1::testing::cpu {
 
 struct context_state;
 struct stream_state;
+struct green_state;
 struct library_state;
 struct module_state;
 
 using context_ptr = std::shared_ptr<context_state>;
 using stream_ptr = std::shared_ptr<stream_state>;
+using green_ptr = std::shared_ptr<green_state>;
 
 /// Memory that stream-ordered allocations come from.
 struct pool_state {
@@ -106,26 +108,6 @@ struct context_state {
   /// A synchronizing call has reported the fault to the program.
   bool fault_told = false;
 };
-
-/// Multiprocessors from which a green context can be made.
-struct resource_description_state {
-  CUdevResourceDesc handle = nullptr;
-  int device = 0;
-  unsigned multiprocessors = 0;
-};
-
-/// A green context. Its streams are streams of the primary context.
-struct green_state {
-  CUgreenCtx handle = nullptr;
-  CUcontext view = nullptr;  // stands for the primary context with these multiprocessors
-  device_state* device = nullptr;
-  unsigned multiprocessors = 0;
-  unsigned long long id = 0;
-  stream_ptr marks;     // for events that concern all of its streams
-  operation_ptr waits;  // that streams made from now on come after; null: for none
-  std::string place;
-};
-using green_ptr = std::shared_ptr<green_state>;
 
 struct stream_state : work_queue {
   CUstream handle = nullptr;

@@ -57,7 +57,7 @@ inline CUresult stream_create_with_priority(call& c, CUstream* stream, unsigned 
     return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.current(context)) return bad;
   const CUcontext current = stack_of_thread(c.driver).contexts.back();
-  return make_stream(c, stream, context, c.driver.find_green_view(current), flags, priority);
+  return make_stream(c, stream, context, c.driver.greens.find_view(current), flags, priority);
 }
 
 inline CUresult stream_create(call& c, CUstream* stream, unsigned flags) {
