@@ -1,6 +1,7 @@
 // A kernel animates a texture, and OpenGL draws it on a turning square: no pixel leaves the GPU
-// until the picture is finished. There is no window: EGL makes the context of OpenGL, a framebuffer
-// gets the drawing, and each frame is written to a file.
+// until the picture is finished. EGL makes the context of OpenGL, a framebuffer gets the drawing,
+// and each frame is written to a file. Where the X server that DISPLAY names draws with the same
+// GPU, a window shows the frames, too.
 //
 //     opengl_texture [FRAMES]    # writes frame_0.png, frame_1.png, ...
 //
@@ -50,18 +51,57 @@ out vec4 color;
 void main() { color = texture(image, at); }
 )";
 
-/// OpenGL without a window, by EGL. The numbers are the enumerators of their headers.
-class offscreen_gl {
+/// OpenGL by EGL, with a window or without. The numbers are the enumerators of their headers.
+class gl_context {
  public:
-  /// Makes a context on the GPU that is a CUDA device; returns what is missing, or an empty string.
+  /// Makes a context with a window; false if there is no X server, or its EGL has no OpenGL.
+  bool open_window(int size) {
+    void* const x11 = dlopen("libX11.so.6", RTLD_NOW);
+    if (x11 == nullptr || std::getenv("DISPLAY") == nullptr || !open_library()) return false;
+    const auto x = [&]<class Function>(Function*& function, const char* name) {
+      function = reinterpret_cast<Function*>(dlsym(x11, name));
+      return function != nullptr;
+    };
+    void* (*open_server)(const char*) = nullptr;
+    int (*default_screen)(void*) = nullptr;
+    unsigned long (*root_of)(void*, int) = nullptr;
+    void* (*visual_of)(void*, int) = nullptr;
+    unsigned long (*number_of)(void*) = nullptr;
+    unsigned long (*create)(void*, unsigned long, int, int, unsigned, unsigned, unsigned,
+                            unsigned long, unsigned long) = nullptr;
+    int (*map)(void*, unsigned long) = nullptr;
+    if (!x(open_server, "XOpenDisplay") || !x(default_screen, "XDefaultScreen") ||
+        !x(root_of, "XRootWindow") || !x(visual_of, "XDefaultVisual") ||
+        !x(number_of, "XVisualIDFromVisual") || !x(create, "XCreateSimpleWindow") ||
+        !x(map, "XMapWindow") || !x(unmap_, "XUnmapWindow"))
+      return false;
+    server_ = open_server(nullptr);
+    if (server_ == nullptr) return false;
+    const int screen = default_screen(server_);
+    const auto pixels = static_cast<unsigned>(size);
+    window_ = create(server_, root_of(server_, screen), 0, 0, pixels, pixels, 0, 0, 0);
+    map(server_, window_);
+    const auto visual = static_cast<int>(number_of(visual_of(server_, screen)));
+    return make_current(0x31d5 /* EGL_PLATFORM_X11_EXT */, server_, visual);
+  }
+
+  /// Goes back to no window.
+  void close_window() {
+    if (surface_ != nullptr)
+      get<unsigned(void*, void*, void*, void*)>("eglMakeCurrent")(display_, nullptr, nullptr,
+                                                                  nullptr);
+    if (window_ != 0) unmap_(server_, window_);
+    surface_ = nullptr;
+    window_ = 0;
+  }
+
+  /// Makes a context without a window on the GPU that is a CUDA device; returns what is missing, or
+  /// an empty string.
   std::string open(int cuda_device) {
-    void* const library = dlopen("libEGL.so.1", RTLD_NOW);
-    if (library == nullptr) return "libEGL.so.1 is not installed";
-    find_ = reinterpret_cast<void* (*)(const char*)>(dlsym(library, "eglGetProcAddress"));
+    if (!open_library()) return "libEGL.so.1 is not installed";
     const auto list = get<unsigned(int, void**, int*)>("eglQueryDevicesEXT");
     const auto ask = get<unsigned(void*, int, std::intptr_t*)>("eglQueryDeviceAttribEXT");
-    const auto display_of = get<void*(unsigned, void*, const int*)>("eglGetPlatformDisplayEXT");
-    if (!list || !ask || !display_of) return "EGL cannot list devices";
+    if (!list || !ask) return "EGL cannot list devices";
     void* devices[32] = {};
     int count = 0;
     list(32, devices, &count);
@@ -69,20 +109,21 @@ class offscreen_gl {
       std::intptr_t number = -1;
       if (!ask(devices[i], 0x323a /* EGL_CUDA_DEVICE_NV */, &number) || number != cuda_device)
         continue;
-      void* const display = display_of(0x313f /* EGL_PLATFORM_DEVICE_EXT */, devices[i], nullptr);
-      if (!get<unsigned(void*, int*, int*)>("eglInitialize")(display, nullptr, nullptr)) continue;
-      const int wanted[] = {0x3033, 1, 0x3040, 8, 0x3038};  // pbuffers; OpenGL; the end
-      void* config = nullptr;
-      get<unsigned(void*, const int*, void**, int, int*)>("eglChooseConfig")(display, wanted,
-                                                                             &config, 1, &count);
-      get<unsigned(unsigned)>("eglBindAPI")(0x30a2);  // EGL_OPENGL_API
-      void* const context = get<void*(void*, void*, void*, const int*)>("eglCreateContext")(
-          display, config, nullptr, nullptr);
-      if (get<unsigned(void*, void*, void*, void*)>("eglMakeCurrent")(display, nullptr, nullptr,
-                                                                      context))
-        return {};
+      if (make_current(0x313f /* EGL_PLATFORM_DEVICE_EXT */, devices[i], -1)) return {};
     }
     return "EGL has no OpenGL on the GPU that is CUDA device " + std::to_string(cuda_device);
+  }
+
+  /// Shows a framebuffer of `size` pixels in the window, if there is one.
+  void show(unsigned framebuffer, int size) const {
+    if (surface_ == nullptr) return;
+    const auto bind = get<void(unsigned, unsigned)>("glBindFramebuffer");
+    bind(0x8ca8, framebuffer);  // GL_READ_FRAMEBUFFER
+    bind(0x8ca9, 0);            // GL_DRAW_FRAMEBUFFER: the window
+    get<void(int, int, int, int, int, int, int, int, unsigned, unsigned)>("glBlitFramebuffer")(
+        0, 0, size, size, 0, 0, size, size, 0x4000, 0x2600);
+    get<unsigned(void*, void*)>("eglSwapBuffers")(display_, surface_);
+    bind(0x8d40, framebuffer);
   }
 
   /// Returns a function of EGL or OpenGL, or null.
@@ -91,10 +132,56 @@ class offscreen_gl {
   }
 
  private:
+  bool open_library() {
+    void* const library = dlopen("libEGL.so.1", RTLD_NOW);
+    if (library == nullptr) return false;
+    find_ = reinterpret_cast<void* (*)(const char*)>(dlsym(library, "eglGetProcAddress"));
+    return find_ != nullptr;
+  }
+
+  /// Makes a context current, for the window if `visual` is that of it, and not -1.
+  bool make_current(unsigned platform, void* native, int visual) {
+    const auto display_of = get<void*(unsigned, void*, const int*)>("eglGetPlatformDisplayEXT");
+    if (!display_of) return false;
+    display_ = display_of(platform, native, nullptr);
+    if (!get<unsigned(void*, int*, int*)>("eglInitialize")(display_, nullptr, nullptr))
+      return false;
+    const int surfaces = visual < 0 ? 1 : 4;                     // pbuffers, or windows
+    const int wanted[] = {0x3033, surfaces, 0x3040, 8, 0x3038};  // OpenGL; the end
+    void* configs[64] = {};
+    int count = 0;
+    get<unsigned(void*, const int*, void**, int, int*)>("eglChooseConfig")(display_, wanted,
+                                                                           configs, 64, &count);
+    get<unsigned(unsigned)>("eglBindAPI")(0x30a2);  // EGL_OPENGL_API
+    if (visual < 0 && count == 0) count = 1;        // a null configuration will do
+    for (int i = 0; i < count; ++i) {
+      int its_visual = -1;
+      if (visual >= 0)
+        get<unsigned(void*, void*, int, int*)>("eglGetConfigAttrib")(
+            display_, configs[i], 0x302e /* EGL_NATIVE_VISUAL_ID */, &its_visual);
+      if (its_visual != visual) continue;
+      void* const context = get<void*(void*, void*, void*, const int*)>("eglCreateContext")(
+          display_, configs[i], nullptr, nullptr);
+      if (visual >= 0) {
+        surface_ = get<void*(void*, void*, unsigned long, const int*)>("eglCreateWindowSurface")(
+            display_, configs[i], window_, nullptr);
+        if (surface_ == nullptr) continue;
+      }
+      return get<unsigned(void*, void*, void*, void*)>("eglMakeCurrent")(display_, surface_,
+                                                                         surface_, context) != 0;
+    }
+    return false;
+  }
+
   void* (*find_)(const char*) = nullptr;
+  void* display_ = nullptr;
+  void* surface_ = nullptr;  // of the window
+  void* server_ = nullptr;   // the X server
+  unsigned long window_ = 0;
+  int (*unmap_)(void*, unsigned long) = nullptr;
 };
 
-unsigned make_texture(const offscreen_gl& gl, int size) {
+unsigned make_texture(const gl_context& gl, int size) {
   unsigned name = 0;
   gl.get<void(int, unsigned*)>("glGenTextures")(1, &name);
   gl.get<void(unsigned, unsigned)>("glBindTexture")(0x0de1, name);  // GL_TEXTURE_2D
@@ -103,9 +190,9 @@ unsigned make_texture(const offscreen_gl& gl, int size) {
   return name;
 }
 
-/// Draws into a texture of its own from now on; returns the program of the two shaders.
-unsigned prepare_drawing(const offscreen_gl& gl) {
-  unsigned framebuffer = 0;
+/// Draws into a texture of its own from now on, by `framebuffer`; returns the program of the two
+/// shaders.
+unsigned prepare_drawing(const gl_context& gl, unsigned& framebuffer) {
   gl.get<void(int, unsigned*)>("glGenFramebuffers")(1, &framebuffer);
   gl.get<void(unsigned, unsigned)>("glBindFramebuffer")(0x8d40, framebuffer);
   gl.get<void(unsigned, unsigned, unsigned, unsigned, int)>("glFramebufferTexture2D")(
@@ -127,7 +214,7 @@ unsigned prepare_drawing(const offscreen_gl& gl) {
 }
 
 /// Draws a square with the texture, and returns the pixels, the first row at the top.
-std::vector<unsigned char> draw(const offscreen_gl& gl, unsigned program, unsigned texture,
+std::vector<unsigned char> draw(const gl_context& gl, unsigned program, unsigned texture,
                                 float angle) {
   gl.get<void(float, float, float, float)>("glClearColor")(0.05f, 0.05f, 0.1f, 1.0f);
   gl.get<void(unsigned)>("glClear")(0x4000);
@@ -146,12 +233,14 @@ std::vector<unsigned char> draw(const offscreen_gl& gl, unsigned program, unsign
   return pixels;
 }
 
-gpu::result<> animate(const offscreen_gl& gl, gpu::device device, int frames) {
+gpu::result<> animate(const gl_context& gl, gpu::device device, int frames) {
   const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
   const gpu::module code = GPU_TRY(gpu::module::load(GPU_TRY(gpu::compile(kernel_text))));
   using texel = gpu::channels<unsigned char, 4>;
   const auto rings = GPU_TRY(code.kernel<gpu::surface_ref<texel>, int, float>("rings"));
-  const unsigned program = prepare_drawing(gl), texture = make_texture(gl, texture_size);
+  unsigned framebuffer = 0;
+  const unsigned program = prepare_drawing(gl, framebuffer);
+  const unsigned texture = make_texture(gl, texture_size);
   const auto image =
       GPU_TRY(gpu::registered_gl_image::create(device, texture, gpu::gl_target::texture_2d,
                                                gpu::graphics_register_flags::surface_load_store));
@@ -166,6 +255,7 @@ gpu::result<> animate(const offscreen_gl& gl, gpu::device device, int frames) {
       GPU_TRY(stream.synchronize());  // the surface ends here
     }
     const std::vector<unsigned char> pixels = draw(gl, program, texture, 1.5708f * time);
+    gl.show(framebuffer, picture_size);
     const std::string file = "frame_" + std::to_string(frame) + ".png";
     const auto picture = GPU_TRY(
         (gpu::array<unsigned char, 3>::from(stream, pixels, {picture_size, picture_size, 3})));
@@ -173,6 +263,15 @@ gpu::result<> animate(const offscreen_gl& gl, gpu::device device, int frames) {
     std::printf("%s\n", file.c_str());
   }
   return {};
+}
+
+/// Returns whether the context of OpenGL is one of this device.
+bool draws_with(gpu::device device) {
+  const auto found = gpu::gl_devices();
+  if (!found) return false;
+  for (std::size_t i = 0; i < found->size(); ++i)
+    if ((*found)[i] == device) return true;
+  return false;
 }
 
 }  // namespace
@@ -188,10 +287,13 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "opengl_texture needs a GPU. %s\n", device.error().message().c_str());
     return 1;
   }
-  offscreen_gl gl;
-  if (const std::string missing = gl.open(device->native()); !missing.empty()) {
-    std::fprintf(stderr, "opengl_texture needs OpenGL on the GPU, but %s.\n", missing.c_str());
-    return 1;
+  gl_context gl;
+  if (!gl.open_window(picture_size) || !draws_with(*device)) {
+    gl.close_window();
+    if (const std::string missing = gl.open(device->native()); !missing.empty()) {
+      std::fprintf(stderr, "opengl_texture needs OpenGL on the GPU, but %s.\n", missing.c_str());
+      return 1;
+    }
   }
   const auto done = animate(gl, *device, frames);
   if (done) return 0;

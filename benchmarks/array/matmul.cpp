@@ -5,7 +5,7 @@
 #include "interleaved.hpp"
 
 #include <gpu/array.hpp>
-#include <gpu/driver/event.hpp>
+#include <gpu/measure.hpp>
 
 #include <cuda_fp16.h>
 
@@ -15,38 +15,24 @@ namespace {
 
 using namespace benchmark;
 
-/// Milliseconds of one product on the device: the median of `samples`, each of `calls`.
-template <class T>
-double time_of(const gpu::stream& stream, const gpu::array<T, 2>& a, const gpu::array<T, 2>& b,
-               gpu::array<T, 2>& out, bool same_bits, int samples, int calls) {
-  const gpu::event start = need(gpu::event::create(stream.device()));
-  const gpu::event stop = need(gpu::event::create(stream.device()));
-  std::vector<double> times;
-  for (int sample = 0; sample < samples; ++sample) {
-    need(gpu::record(stream, start));
-    for (int call = 0; call < calls; ++call)
-      need(gpu::matmul(stream, a, b, out, {.same_bits = same_bits}));
-    need(gpu::record(stream, stop));
-    need(stream.synchronize());
-    times.push_back(static_cast<double>(need(gpu::elapsed(start, stop)).milliseconds()) / calls);
-  }
-  return median(times);
-}
-
 template <class T> void compare(const gpu::stream& stream, const char* type, std::size_t most) {
   for (std::size_t n = 32; n <= most; n *= 2) {
     const auto a = need(gpu::ones<T>(stream, gpu::shape{n, n}));
     const auto b = need(gpu::ones<T>(stream, gpu::shape{n, n}));
     auto out = need(gpu::empty<T>(stream, gpu::shape{n, n}));
-    const int calls = n <= 512 ? 100 : 5;
-    double own = 0, lt = 0;
-    for (int warm = 0; warm < 2; ++warm) {
-      own = time_of(stream, a, b, out, true, 7, calls);
-      lt = time_of(stream, a, b, out, false, 7, calls);
-    }
+    const auto product = [&](bool same_bits) {
+      return gpu::matmul(stream, a, b, out, {.same_bits = same_bits});
+    };
     const double operations = 2.0 * static_cast<double>(n) * static_cast<double>(n * n);
-    std::printf("%-7s n = %5zu: own %9.4f ms %9.1f GFLOP/s, matmul %9.4f ms %9.1f GFLOP/s\n", type,
-                n, own, operations / own / 1e6, lt, operations / lt / 1e6);
+    const gpu::measurements found = need(gpu::measure(
+        stream, {.most_seconds = 2},
+        gpu::candidate("own", [&] { return product(true); }, {.operations = operations}),
+        gpu::candidate("matmul", [&] { return product(false); }, {.operations = operations})));
+    const gpu::measurement &own = found.all[0], &lt = found.all[1];
+    std::printf("%-7s n = %5zu: own %9.4f ms %9.1f GFLOP/s, matmul %9.4f ms %9.1f GFLOP/s%s\n",
+                type, n, own.seconds.median * 1e3, own.operations_per_second() / 1e9,
+                lt.seconds.median * 1e3, lt.operations_per_second() / 1e9,
+                own.steady && lt.steady ? "" : ", not steady");
   }
 }
 

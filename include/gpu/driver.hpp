@@ -22,8 +22,10 @@
 #include <gpu/driver/error_reporter.hpp>
 #include <gpu/driver/event.hpp>
 #include <gpu/driver/exit_status.hpp>
+#include <gpu/driver/green_context.hpp>
 #include <gpu/driver/host_function.hpp>
 #include <gpu/driver/l2_cache.hpp>
+#include <gpu/driver/multiprocessor_set.hpp>
 #include <gpu/driver/peer_access.hpp>
 #include <gpu/driver/peer_matrix.hpp>
 #include <gpu/driver/primary_context.hpp>

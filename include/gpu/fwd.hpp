@@ -22,6 +22,10 @@ class stream;
 class stream_ref;
 class event;
 class event_ref;
+class green_context;
+class green_context_ref;
+class multiprocessor_set;
+class multiprocessor_split;
 
 template <class T, std::size_t Extent> class device_span;
 template <class T, int Rank> class array_view;
@@ -38,6 +42,7 @@ class file_descriptor;
 class physical_memory;
 class address_reservation;
 class memory_mapping;
+class multicast_object;
 class imported_memory_pool;
 class memory_pool;
 class memory_pool_ref;

@@ -25,6 +25,7 @@
 #include <gpu/memory/memory_pool.hpp>
 #include <gpu/memory/memory_pool_attribute.hpp>
 #include <gpu/memory/memory_range_attribute.hpp>
+#include <gpu/memory/multicast_object.hpp>
 #include <gpu/memory/peer.hpp>
 #include <gpu/memory/physical_memory.hpp>
 #include <gpu/memory/pinned_buffer.hpp>

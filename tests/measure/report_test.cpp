@@ -137,6 +137,7 @@ TEST_CASE("to_google_benchmark_json: its compare.py finds each sample and the ag
 TEST_CASE("to_nvbench_json: its nvbench_compare.py finds the times and their noise", "[measure]") {
   gpu::measurements found = two();
   found.device_index = 1;
+  found.condition.multiprocessor_mhz = 1755;
   const json root = test::json_reader::read(gpu::to_nvbench_json(found));
   CHECK(root["meta"]["version"]["json"]["major"].number == 1);
   CHECK(root["devices"][0]["id"].number == 1);
@@ -165,6 +166,7 @@ TEST_CASE("to_nvbench_json: its nvbench_compare.py finds the times and their noi
   };
   CHECK(value_of(0, "nv/cold/time/gpu/mean", "float64") == Approx(2e-3));
   CHECK(value_of(0, "nv/cold/time/gpu/stdev/relative", "float64") == Approx(0.5));
+  CHECK(value_of(0, "nv/cold/sm_clock_rate/mean", "float64") == Approx(1.755e9));
   CHECK(value_of(0, "nv/cold/sample_size", "int64") == 3);
   CHECK(value_of(0, "nv/cold/bw/global/bytes_per_second", "float64") == Approx(2.4e12));
   CHECK(value_of(0, "nv/cold/bw/global/utilization", "float64") == Approx(0.5));

@@ -87,6 +87,9 @@ inline std::string nvbench_benchmark(const measurements& found, std::size_t i) {
   }
   if (one.amount.operations > 0 && mean > 0)
     add("nv/cold/bw/item_rate", "Elem/s", "item_rate", one.amount.operations / mean);
+  if (found.condition.multiprocessor_mhz != 0)
+    add("nv/cold/sm_clock_rate/mean", "SM Clock Rate", "frequency",
+        1e6 * found.condition.multiprocessor_mhz);
   return "    {\"name\": " + json_text(view_of(one.name)) + ", \"index\": " + std::to_string(i) +
          ", \"devices\": [" + index +
          "], \"axes\": [], \"states\": [\n      {\"name\": \"Device=" + index +
@@ -127,7 +130,8 @@ inline std::string to_google_benchmark_json(const measurements& found) {
 
 /// Returns measurements in the form of nvbench's `--json`: each candidate is a benchmark without
 /// axes. The figures bear the tags of nvbench's isolated measurements, which its
-/// `nvbench_compare.py` looks for, whether the cache was flushed or not.
+/// `nvbench_compare.py` looks for, whether the cache was flushed or not. The clock is the lowest
+/// that was read, where it could be read.
 inline std::string to_nvbench_json(const measurements& found) {
   const std::string index = std::to_string(found.device_index);
   const std::string sm = std::to_string(found.compute_capability.sm() * 10);

@@ -179,6 +179,8 @@ inline void drop_everything(driver_state& driver) {
   driver.user_objects.clear();
   driver.events.clear();
   driver.streams.clear();
+  driver.greens.all.clear();
+  driver.greens.descriptions.clear();
   driver.functions.clear();
   driver.modules.clear();
   driver.kernels.clear();

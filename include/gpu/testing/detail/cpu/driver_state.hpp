@@ -5,6 +5,7 @@
 #include <gpu/testing/cpu_driver_options.hpp>
 #include <gpu/testing/detail/cpu/context_stacks.hpp>
 #include <gpu/testing/detail/cpu/external_objects.hpp>
+#include <gpu/testing/detail/cpu/green_context_objects.hpp>
 #include <gpu/testing/detail/cpu/message_log.hpp>
 #include <gpu/testing/detail/cpu/objects.hpp>
 #include <gpu/testing/detail/cpu/places.hpp>
@@ -53,6 +54,7 @@ struct driver_state {
 
   std::vector<std::unique_ptr<device_state>> devices;
   handle_table<CUcontext, context_state, handle_kind::context> contexts;
+  green_contexts greens;
   handle_table<CUstream, stream_state, handle_kind::stream> streams;
   handle_table<CUevent, event_state, handle_kind::event> events;
   handle_table<CUmemoryPool, pool_state, handle_kind::pool> pools;
@@ -199,6 +201,7 @@ struct call {
     if (stack.contexts.empty() || stack.contexts.back() == nullptr)
       return CUDA_ERROR_INVALID_CONTEXT;
     context = driver.contexts.find(stack.contexts.back());
+    if (!context) context = driver.greens.primary_of(stack.contexts.back());
     if (!context || !context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return CUDA_SUCCESS;
   }
@@ -207,6 +210,7 @@ struct call {
   CUresult find_context(CUcontext handle, context_ptr& context) {
     if (handle == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
     context = driver.contexts.find(handle);
+    if (!context) context = driver.greens.primary_of(handle);
     if (!context) {
       const bool was_one = kind_of_handle(handle) == static_cast<unsigned>(handle_kind::context);
       return was_one ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;

@@ -39,6 +39,8 @@ enum class handle_kind : std::uint8_t {
   external_memory,
   external_semaphore,
   graphics_resource,
+  green_context,
+  resource_description,
 };
 
 /// No process can map this part of the address space, so dereferencing a handle faults.

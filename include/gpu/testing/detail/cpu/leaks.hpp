@@ -57,6 +57,8 @@ inline std::vector<live_object> collect_live(driver_state& driver) {
                         heap.bytes,
                         {}});
     }
+    for (const green_ptr& each : driver.greens.all.all())
+      add("green context", each->handle, each->place);
     for (const stream_ptr& each : driver.streams.all()) add("stream", each->handle, each->place);
     for (const event_ptr& each : driver.events.all()) add("event", each->handle, each->place);
     for (const pool_ptr& each : driver.pools.all())

@@ -32,11 +32,13 @@ namespace gpu::inline v1::testing::cpu {
 
 struct context_state;
 struct stream_state;
+struct green_state;
 struct library_state;
 struct module_state;
 
 using context_ptr = std::shared_ptr<context_state>;
 using stream_ptr = std::shared_ptr<stream_state>;
+using green_ptr = std::shared_ptr<green_state>;
 
 /// Memory that stream-ordered allocations come from.
 struct pool_state {
@@ -110,6 +112,7 @@ struct context_state {
 struct stream_state : work_queue {
   CUstream handle = nullptr;
   context_ptr context;
+  green_ptr green;  // null: in none
   unsigned flags = 0;
   int priority = 0;
   unsigned long long id = 0;

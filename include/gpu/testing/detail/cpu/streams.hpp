@@ -15,6 +15,28 @@
 
 namespace gpu::inline v1::testing::cpu {
 
+/// Makes a stream of a context, and of one of its green contexts unless `green` is null.
+inline CUresult make_stream(call& c, CUstream* stream, const context_ptr& context,
+                            const green_ptr& green, unsigned flags, int priority) {
+  auto made = std::make_shared<stream_state>();
+  made->context = context;
+  made->green = green;
+  made->flags = flags;
+  made->priority = std::clamp(priority, greatest_priority, 0);
+  made->id = ++c.driver.last_stream_id;
+  made->place = c.driver.place();
+  context->streams.push_back(made);
+  rollback dropped([&context] { context->streams.pop_back(); });
+  if (green && green->waits && green->waits->state != operation::progress::done) {
+    auto turn = std::make_shared<operation>();
+    turn->after.push_back(green->waits);
+    if (const CUresult bad = c.enqueue(made, turn)) return bad;
+  }
+  *stream = c.driver.streams.add(made);
+  dropped.keep();
+  return CUDA_SUCCESS;
+}
+
 /// A call of a host function, unless the context has a fault.
 inline std::function<void()> host_work(context_ptr context, CUhostFn function, void* data) {
   return [context = std::move(context), function, data] {
@@ -34,17 +56,8 @@ inline CUresult stream_create_with_priority(call& c, CUstream* stream, unsigned 
   if (stream == nullptr || (flags & ~static_cast<unsigned>(CU_STREAM_NON_BLOCKING)) != 0)
     return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.current(context)) return bad;
-  auto made = std::make_shared<stream_state>();
-  made->context = context;
-  made->flags = flags;
-  made->priority = std::clamp(priority, greatest_priority, 0);
-  made->id = ++c.driver.last_stream_id;
-  made->place = c.driver.place();
-  context->streams.push_back(made);
-  rollback dropped([&context] { context->streams.pop_back(); });
-  *stream = c.driver.streams.add(made);
-  dropped.keep();
-  return CUDA_SUCCESS;
+  const CUcontext current = stack_of_thread(c.driver).contexts.back();
+  return make_stream(c, stream, context, c.driver.greens.find_view(current), flags, priority);
 }
 
 inline CUresult stream_create(call& c, CUstream* stream, unsigned flags) {
@@ -69,7 +82,7 @@ inline CUresult stream_get_ctx(call& c, CUstream handle, CUcontext* context) {
   stream_ptr stream;
   if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.find_stream(handle, stream)) return bad;
-  *context = stream->context->handle;
+  *context = stream->green ? stream->green->view : stream->context->handle;
   return CUDA_SUCCESS;
 }
 

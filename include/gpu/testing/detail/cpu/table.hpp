@@ -25,6 +25,7 @@
 #include <gpu/testing/detail/cpu/graph_updates.hpp>
 #include <gpu/testing/detail/cpu/graph_user_objects.hpp>
 #include <gpu/testing/detail/cpu/graphics.hpp>
+#include <gpu/testing/detail/cpu/green_contexts.hpp>
 #include <gpu/testing/detail/cpu/host_memory.hpp>
 #include <gpu/testing/detail/cpu/ipc.hpp>
 #include <gpu/testing/detail/cpu/launches.hpp>
@@ -35,6 +36,7 @@
 #include <gpu/testing/detail/cpu/managed_memory.hpp>
 #include <gpu/testing/detail/cpu/memory.hpp>
 #include <gpu/testing/detail/cpu/modules.hpp>
+#include <gpu/testing/detail/cpu/multicast.hpp>
 #include <gpu/testing/detail/cpu/occupancy.hpp>
 #include <gpu/testing/detail/cpu/pointer_attributes.hpp>
 #include <gpu/testing/detail/cpu/pools.hpp>
