@@ -108,7 +108,7 @@ __device__ inline double poisson_from(unsigned first, More& more, double mean) {
 }  // namespace random
 
 /// A Poisson distributed number: by the inverse of the distribution function, whose error is less
-/// than 2^-48, for means below 64, else by transformed rejection.
+/// than 10^-14, for means below 64, else by transformed rejection.
 template <class Engine> __device__ inline double poisson(Engine& engine, double mean) {
   return random::poisson_from(mean < 64 ? random::bits32(engine) : 0, engine, mean);
 }
