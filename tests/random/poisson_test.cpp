@@ -2,6 +2,7 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 
+#include <gpu/algorithm/bincount.hpp>
 #include <gpu/algorithm/elementwise.hpp>
 #include <gpu/array.hpp>
 #include <gpu/random.hpp>
@@ -166,11 +167,43 @@ TEST_CASE("few Poisson numbers need a search", "[random]") {
     gpu::detail::make_poisson_table(mean, table);
     double several = 0;
     for (unsigned part = 0; part < 256; ++part) {
-      const unsigned size = part / 2;  // eighths of a power of two
+      const unsigned size = (part / 2 + 16) % 128;  // eighths of powers of two, from 2^15 on
       const double width = size == 0 ? 0x9000 : std::ldexp(1, 12 + static_cast<int>(size / 8));
       if (table.entries[part].number == table.several) several += width / 4294967296.;
     }
     CHECK(several < 2e-4);
+  }
+}
+
+TEST_CASE("a billion Poisson numbers have the right frequencies", "[random][hardware][thorough]") {
+  const fixture f;
+  constexpr gpu::shape<1> part{std::size_t{1} << 26};
+  constexpr int parts = 16;
+  gpu::philox engine(11);
+  auto x = f.make<unsigned>(part.size());
+  auto counts = f.make<unsigned>(256);
+  for (const double mean : means) {
+    CAPTURE(mean);
+    std::vector<double> sums(256);
+    for (int k = 0; k < parts; ++k) {
+      test::value_of(gpu::assign(f.stream, x, gpu::poisson<unsigned>(engine, part, mean)));
+      test::value_of(gpu::bincount(f.stream, x, counts));
+      const auto found = f.download(counts);
+      for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += found[j];
+    }
+    const double n = static_cast<double>(part.size()) * parts;
+    double square = 0, cells = 0, rest = n, rest_expected = n;
+    for (unsigned j = 0; j < 180; ++j) {
+      const auto below = j == 0 ? 0.L : distribution(mean, j - 1);
+      const double expected = n * static_cast<double>(distribution(mean, j) - below);
+      if (expected < 20) continue;
+      square += std::pow(sums[j] - expected, 2) / expected;
+      rest -= sums[j];
+      rest_expected -= expected;
+      ++cells;
+    }
+    CHECK(square < cells + 6 * std::sqrt(2 * cells));
+    CHECK(std::abs(rest - rest_expected) < 6 * std::sqrt(rest_expected + 6) + 6);
   }
 }
 

@@ -68,15 +68,16 @@ __device__ __noinline__ unsigned poisson_between(unsigned first, More more, doub
   return poisson_by_inversion(first, more, mean);
 }
 
-/// The same by a table of `make_poisson_table`: 16 intervals of numbers, each half as wide as the one
-/// before, from the middle to either end, in eight parts each. If there is one sum in a part, the
-/// number is compared with it. benchmarks/random/random_numbers.cu has what it brings.
+/// The same by a table that the host makes. Numbers up to 2^31 are distances from 0, others from 2^32;
+/// so many bits of the distance as a float as tell its power of two, and which eighth of that, choose
+/// an entry. If one sum is there, the number is compared with it. benchmarks/random/random_numbers.cu
+/// measures it beside cuRAND.
 template <class More>
-__device__ inline unsigned poisson_by_table(const uint2* entries, unsigned first, More& more,
+__device__ inline unsigned poisson_by_table(const uint2* entries, unsigned first, const More& more,
                                             double mean) {
-  const unsigned from_end = max(int(first) < 0 ? ~first : first, 0x8000u);
-  const unsigned part = __float_as_uint(__uint2float_rz(from_end)) >> 20;  // of that size on
-  const uint2 entry = entries[(part << 1 | first >> 31) - ((127 + 15) * 8 * 2)];
+  const int distance = max(abs(int(first)), 0x8000);
+  const uint2 entry =
+      entries[(__float_as_uint(__int2float_rz(distance)) >> 19 & 0xfe) | first >> 31];
   if (first == entry.x || int(entry.y) < 0) return poisson_between(first, more, mean);
   return entry.y + (first > entry.x ? 1 : 0);
 }
@@ -107,7 +108,7 @@ __device__ inline double poisson_from(unsigned first, More& more, double mean) {
 }  // namespace random
 
 /// A Poisson distributed number: by the inverse of the distribution function, whose error is less
-/// than 2^-48, for means below 64, else by transformed rejection.
+/// than 10^-14, for means below 64, else by transformed rejection.
 template <class Engine> __device__ inline double poisson(Engine& engine, double mean) {
   return random::poisson_from(mean < 64 ? random::bits32(engine) : 0, engine, mean);
 }

@@ -52,24 +52,26 @@ inline constexpr element_type poisson_table_type{
 /// Fills in the table for a mean.
 inline void make_poisson_table(double mean, poisson_table& made) noexcept {
   poisson_sums sums(mean);
-  const auto add = [&](unsigned part, std::uint32_t first, std::uint32_t last) {
+  const auto add = [&](unsigned p, unsigned side, std::uint32_t first, std::uint32_t last) {
     const double behind = last + 1.;
     while (sums.sum() <= first) sums.advance();
     poisson_sums next = sums;
     next.advance();
     const bool one = sums.sum() >= behind || next.sum() >= behind;
     const bool ends = sums.sum() >= 4294967295.;
-    made.entries[part] = {ends ? 0xffff'ffffu : static_cast<std::uint32_t>(sums.sum()),
-                          one ? sums.count() : poisson_table::several};
+    // Device code finds the entry by the lowest four bits of the exponent, which begins at 127
+    // + 15.
+    made.entries[(p + 112) % 128 * 2 + side] = {
+        ends ? 0xffff'ffffu : static_cast<std::uint32_t>(sums.sum()),
+        one ? sums.count() : poisson_table::several};
   };
-  // Part p of each half has 8 + p % 8 eighths of 2^(15 + p / 8) numbers between it and the end; the
-  // first one reaches to the end.
-  constexpr unsigned half = poisson_table::parts / 2;
+  // The distances of part p begin at 8 + p % 8 eighths of 2^(15 + p / 8), those of part 0 at 0.
   const auto begin = [](unsigned p) -> std::uint32_t {
     return p == 0 ? 0 : (8 + p % 8) << (12 + p / 8);
   };
-  for (unsigned p = 0; p < half; ++p) add(2 * p, begin(p), begin(p + 1) - 1);
-  for (unsigned p = half; p-- > 0;) add(2 * p + 1, ~(begin(p + 1) - 1), ~begin(p));
+  for (unsigned p = 0; p < 128; ++p) add(p, 0, begin(p), begin(p + 1) - 1);
+  for (unsigned p = 128; p-- > 0;) add(p, 1, 1 - begin(p + 1), p == 0 ? ~0u : 0 - begin(p));
+  made.entries[112 * 2 + 1].number = poisson_table::several;  // 2^31 comes here, too
 }
 
 }  // namespace gpu::inline v1::detail
