@@ -43,4 +43,6 @@
 #include <gpu/memory/shared_pool.hpp>
 #include <gpu/memory/slice.hpp>
 #include <gpu/memory/stream_memory_operation.hpp>
+#include <gpu/memory/tensor_map.hpp>
+#include <gpu/memory/tensor_map_options.hpp>
 #include <gpu/memory/virtual_memory.hpp>

@@ -41,6 +41,7 @@ inline bool device_attribute(CUdevice_attribute attribute, int ordinal, int& val
     case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z: return value = 65535, true;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: return value = shared_per_block, true;
     case CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY: return value = 65536, true;
+    case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED: return value = 1, true;
     case CU_DEVICE_ATTRIBUTE_WARP_SIZE: return value = 32, true;
     case CU_DEVICE_ATTRIBUTE_MAX_PITCH: return value = 0x7fffffff, true;
     case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:

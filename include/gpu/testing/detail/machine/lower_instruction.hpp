@@ -17,6 +17,7 @@
 #include <gpu/testing/detail/machine/lower_image.hpp>
 #include <gpu/testing/detail/machine/lower_matrix.hpp>
 #include <gpu/testing/detail/machine/lower_memory.hpp>
+#include <gpu/testing/detail/machine/lower_tensor.hpp>
 #include <gpu/testing/detail/machine/lowering_context.hpp>
 
 namespace gpu::inline v1::testing::machine::detail {
@@ -288,7 +289,11 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::cp_async_bulk_wait_group:
       c.emit(&run_wait_bulk).target = static_cast<std::uint32_t>(operands[0].value);
       return true;
-    case opcode::cp_async_bulk_prefetch:
+    case opcode::cp_async_bulk_tensor:
+    case opcode::cp_async_bulk_prefetch_tensor:
+    case opcode::cp_reduce_async_bulk_tensor: return lower_tensor(c, i);
+    case opcode::prefetch_tensormap: return lower_prefetch_tensor_map(c, i);
+    case opcode::cp_async_bulk_prefetch: return lower_bulk_prefetch(c, i);
     case opcode::cp_async_commit_group:
     case opcode::cp_async_wait_group:
     case opcode::cp_async_wait_all: return lower_copy_wait(c, i);

@@ -23,6 +23,8 @@
 #include <gpu/testing/detail/machine/launch.hpp>
 #include <gpu/testing/detail/machine/local_memory.hpp>
 #include <gpu/testing/detail/machine/shared_memory.hpp>
+#include <gpu/testing/detail/machine/tensor_map.hpp>
+#include <gpu/testing/detail/ptx/modifiers.hpp>
 
 namespace gpu::inline v1::testing::machine {
 
@@ -71,23 +73,27 @@ struct pending_copy {
   unsigned lane = 0;
 };
 
-/// A bulk copy to shared memory for which nobody has waited on its mbarrier.
+/// A bulk copy to shared memory for which nobody has waited on its mbarrier, or a part of one.
 struct bulk_load {
-  const std::byte* from = nullptr;
-  std::uint32_t to = 0;  // in shared memory, as `barrier`
+  const std::byte* from = nullptr;  // null: the bytes of `fill`, again and again
+  std::uint32_t to = 0;             // in shared memory, as `barrier`
   std::uint32_t size = 0;
   std::uint32_t barrier = 0;
   std::uint16_t thread = 0;
   std::uint16_t warp_epoch = 0;  // of its warp when it was asked for
+  std::uint64_t fill = 0;
+  tensor_change change = tensor_change::none;
 };
 
-/// A bulk copy to global memory that its thread has not waited for.
+/// A bulk copy to global memory that its thread has not waited for, or a part of one.
 struct bulk_store {
   std::uint32_t from = 0;  // in shared memory
   std::byte* to = nullptr;
   std::uint32_t size = 0;
   std::uint32_t group = 0;  // groups that the thread had committed before
   unsigned lane = 0;
+  ptx::operation combine = ptx::operation::none;  // with what is there, as `element`
+  ptx::type element = ptx::type::none;
 };
 
 struct block_state;
