@@ -27,6 +27,35 @@ inline CUresult node_context(call& c, CUcontext handle, context_ptr& context) {
   return handle == nullptr ? c.current(context) : c.find_context(handle, context);
 }
 
+/// Gives a kernel node the clusters that its attributes ask for. A node whose description changes
+/// may have a misfit for a while.
+inline CUresult apply_cluster(call& c, node_work& what, bool may_misfit) {
+  const auto given = std::find_if(
+      what.attributes.begin(), what.attributes.end(), [](const CUlaunchAttribute& each) {
+        return number_of(each.id) == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+      });
+  if (!what.kernel || given == what.attributes.end()) return CUDA_SUCCESS;
+  const auto& asked = given->value.clusterDim;
+  auto changed = std::make_shared<kernel_launch>(*what.kernel);
+  launch_order order;
+  order.grid = changed->what.grid;
+  order.block = changed->what.block;
+  order.shared = changed->what.dynamic_shared_bytes;
+  order.cooperative = changed->what.cooperative;
+  order.cluster = {asked.x, asked.y, asked.z};
+  function_ptr function;
+  if (const CUresult bad = find_function(c, changed->asked.func, what.context, function))
+    return bad;
+  const CUresult bad = check_shape(*changed->kernel, *function->settings, order);
+  if (bad && !may_misfit) return bad;
+  changed->misfit = bad != CUDA_SUCCESS;
+  changed->what.cluster = cluster_of(*changed->kernel, order);
+  changed->what.explicit_cluster = asked.x != 0 || changed->kernel->entry->required_cluster.x != 0;
+  what.work = work_of(c.driver, what.context, changed);
+  what.kernel = std::move(changed);
+  return CUDA_SUCCESS;
+}
+
 /// A kernel node names a function, or a library's kernel and a context.
 inline CUresult describe_kernel(call& c, const CUDA_KERNEL_NODE_PARAMS_v3& from, node_work& to) {
   operation_ptr made;
@@ -263,7 +292,8 @@ inline CUresult redescribe(call& c, CUgraphNodeParams* from, const graph_state& 
   if (what.allocation || what.condition || allocates(what)) return CUDA_ERROR_NOT_SUPPORTED;
   node_work made;
   if (const CUresult bad = describe(c, *from, graph, made)) return bad;
-  made.attributes = std::move(what.attributes);
+  made.attributes = what.attributes;
+  if (const CUresult bad = apply_cluster(c, made, true)) return bad;
   if (what.child) destroy_graph(c.driver, what.child);
   what = std::move(made);
   return CUDA_SUCCESS;
@@ -349,9 +379,12 @@ inline CUresult graph_kernel_node_set_attribute(call& c, CUgraphNode handle,
   launch_order order;
   std::vector<event_ptr> events;
   if (const CUresult bad = take_launch_attributes(c, config, order, events)) return bad;
-  auto& all = node->what.attributes;
-  std::erase_if(all, [&](const CUlaunchAttribute& each) { return each.id == which; });
-  all.push_back(attribute);
+  node_work changed = node->what;
+  std::erase_if(changed.attributes,
+                [&](const CUlaunchAttribute& each) { return each.id == which; });
+  changed.attributes.push_back(attribute);
+  if (const CUresult bad = apply_cluster(c, changed, false)) return bad;
+  node->what = std::move(changed);
   return CUDA_SUCCESS;
 }
 

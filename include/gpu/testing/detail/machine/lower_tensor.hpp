@@ -38,12 +38,15 @@ inline bool lower_tensor(lowering_context& c, const ptx::instruction& i) {
     for (unsigned n = 0; n + 2 < i.with.dimensions; ++n)
       list.push_back(has ? c.operand_slot(c.source.elements_of(operands[at])[n]) : no_slot);
   }
+  const std::size_t last = i.with.im2col ? 4 : 3;
+  const std::uint32_t blocks = i.with.multicast ? c.operand_slot(operands[last]) : no_slot;
   decoded& d = c.emit(loads        ? &run_tensor_load
                       : prefetches ? &run_tensor_prefetch
                                    : &run_tensor_store);
   set_address(d, shared, 0);
   d.slots[1] = map;
   d.slots[2] = barrier.base;
+  d.slots[3] = blocks;
   d.list = static_cast<std::uint32_t>(c.out.lists.size());
   c.out.lists.insert(c.out.lists.end(), list.begin(), list.end());
   return true;

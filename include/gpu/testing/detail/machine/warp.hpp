@@ -145,6 +145,8 @@ struct warp {
   std::array<std::uint32_t, warp_size> copy_groups{};  // that each lane committed
   std::vector<bulk_store> bulk_stores;
   std::array<std::uint32_t, warp_size> bulk_groups{};
+  lane_mask at_cluster_barrier = 0;  // the lanes that arrived and have not waited yet
+  std::array<std::uint32_t, warp_size> cluster_phase{};  // in which they did
 
   // Filled by handlers for the scheduler.
   std::array<std::uint32_t, warp_size> targets{};            // of table_jump
@@ -154,7 +156,7 @@ struct warp {
   failure_note failure;
 };
 
-/// A barrier of a block: 16 that are named by number, and the one of the cluster.
+/// A barrier of a block. There are 16, which are named by number.
 struct barrier_state {
   std::uint32_t arrived = 0;
   std::uint32_t expected = 0;  // 0 = all threads
@@ -162,21 +164,32 @@ struct barrier_state {
 };
 
 struct grid_state;
+struct cluster_state;
 
 /// A thread block that is resident on a worker.
 struct block_state {
   grid_state* grid = nullptr;
+  cluster_state* cluster = nullptr;
+  std::uint32_t rank = 0;  // in the cluster
   std::array<std::uint32_t, 3> index{};
   std::vector<std::unique_ptr<warp>> warps;
   shared_memory shared;
   std::vector<bulk_load> bulk_loads;
-  std::array<barrier_state, 17> barriers{};
+  std::array<barrier_state, 16> barriers{};
   std::uint32_t threads = 0;
   std::uint32_t exited = 0;
   std::uint32_t epoch = 0;  // block barriers passed
   std::uint32_t multiprocessor = 0;
   // Views of recently used allocations, for all warps of the block, by instruction.
   std::array<memory_view, 16> views{};
+};
+
+/// Thread blocks that are resident on a worker together, in the order of their ranks.
+struct cluster_state {
+  std::vector<std::unique_ptr<block_state>> blocks;
+  // The barrier of the cluster: its phases, and the threads that arrived in this one.
+  std::uint32_t phase = 0;
+  std::uint32_t arrived = 0;
 };
 
 /// The state that all blocks of a launch share.

@@ -40,7 +40,9 @@ inline bool check_image(parser_context& context, raw_operand& raw, image_geometr
 
 /// [tensor map, coordinates]: a vector with a number for each dimension.
 inline bool check_tensor(parser_context& context, raw_operand& raw, std::size_t dimensions) {
-  if (raw.value.kind != operand_kind::image || raw.elements.size() != dimensions + 1) {
+  // A number alone, which is no vector, has no braces.
+  if (raw.value.kind != operand_kind::image || raw.value.component == 0 ||
+      raw.elements.size() != dimensions + 1) {
     return context.fail(raw.where, "expected [tensor map, {" + std::to_string(dimensions) +
                                        (dimensions == 1 ? " coordinate}]" : " coordinates}]"));
   }

@@ -188,7 +188,7 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"load_space", "param::func", in_space<state_space::param>},
     {"load_space", "shared", in_space<state_space::shared>},
     {"load_space", "shared::cta", in_space<state_space::shared>},
-    {"load_space", "shared::cluster", in_space<state_space::shared>},
+    {"load_space", "shared::cluster", in_cluster},
     {"store_space", "global", in_space<state_space::global>},
     {"store_space", "local", in_space<state_space::local>},
     {"store_space", "param", in_space<state_space::param>},

@@ -114,11 +114,66 @@ inline located locate_bulk(warp& w, const decoded& d, unsigned lane, address a, 
   return shared ? locate_shared(w, lane, a, size, kind) : locate_global(w, d, lane, a, size, kind);
 }
 
-/// cp.async.bulk: slots are destination, source, size, mbarrier. `option`: 1 from global to shared
-/// memory, 2 within shared memory, 3 from shared to global memory.
+/// Where loads arrive, and the mbarrier that counts them: in one block, or by `.multicast::cluster`
+/// at the same offsets in several.
+struct bulk_targets {
+  std::uint32_t to = 0, barrier = 0;  // offsets in shared memory
+  std::uint32_t blocks = 0;           // a bit for each rank
+};
+
+/// Checks the targets of a load of `size` bytes. `mask` is the slot of the ranks, if it has some.
+inline bool find_targets(warp& w, const decoded& d, unsigned lane, address to, std::uint32_t size,
+                         address barrier, std::uint32_t mask, bulk_targets& out) {
+  const located destination = locate_shared(w, lane, to, size, access_kind::write);
+  if (destination.bytes == nullptr) return false;
+  const located at = locate<space::shared>(w, d, lane, barrier, 8, access_kind::atomic);
+  if (at.bytes == nullptr) return false;
+  const block_state& block = owner_of(w, destination);
+  const auto wrong = [&](std::string text) {
+    (void)fail(w, fault_kind::illegal_instruction, lane, std::move(text));
+    return false;
+  };
+  if (&block != &owner_of(w, at))
+    return wrong("the mbarrier of a bulk copy is in the block to which it copies");
+  out.to = static_cast<std::uint32_t>(to) & shared_offset_mask;
+  out.barrier = static_cast<std::uint32_t>(barrier) & shared_offset_mask;
+  out.blocks = 1u << block.rank;
+  if (mask == no_slot) return true;
+  out.blocks = read_lane<std::uint16_t>(w.registers, mask, lane);
+  const auto& cluster = w.block->cluster->blocks;
+  for (std::uint32_t rank = 0; rank < 16; ++rank) {
+    if ((out.blocks >> rank & 1) == 0) continue;
+    if (rank >= cluster.size())
+      return wrong("a copy to block " + std::to_string(rank) + " of a cluster of " +
+                   std::to_string(cluster.size()));
+    if (cluster[rank]->exited == cluster[rank]->threads)
+      return wrong("a copy to block " + std::to_string(rank) + " of the cluster, which has ended");
+  }
+  return true;
+}
+
+/// Queues a part of a load for each of its targets. `part.to` is an offset in shared memory.
+inline bool bring_bulk(warp& w, const decoded& d, unsigned lane, const bulk_targets& targets,
+                       bulk_load part) {
+  part.barrier = targets.barrier;
+  part.warp_epoch = w.epoch;
+  for (std::uint32_t left = targets.blocks; left != 0; left &= left - 1) {
+    block_state& block = *w.block->cluster->blocks[static_cast<unsigned>(std::countr_zero(left))];
+    const bool own = &block == w.block;
+    const located there{block.shared.bytes() + part.to, nullptr, true, false,
+                        own ? nullptr : &block};
+    if (!note_write(w, d, lane, there, nullptr, part.size, access_class::plain)) return false;
+    block.shared.note_departure(part.to, part.size);
+    part.thread = own ? thread_of(w, lane) : shared_memory::somebody;
+    block.bulk_loads.push_back(part);
+  }
+  return true;
+}
+
+/// cp.async.bulk: slots are destination, source, size, mbarrier, mask of blocks. `option`: 1 from
+/// global to shared memory, 2 within shared memory, 3 from shared to global memory.
 inline action run_bulk_copy(warp& w, const decoded& d, lane_mask mask) {
   const std::uint32_t* const more = w.function->lists.data() + d.list;
-  block_state& block = *w.block;
   const bool loads = d.option != 3;
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
@@ -133,10 +188,10 @@ inline action run_bulk_copy(warp& w, const decoded& d, lane_mask mask) {
     if (source.bytes == nullptr || !note_read(w, d, lane, source, from, size, access_class::plain))
       return action::fault;
     const located destination = locate_bulk(w, d, lane, to, size, loads, access_kind::write);
-    if (destination.bytes == nullptr ||
-        !note_write(w, d, lane, destination, nullptr, size, access_class::plain))
-      return action::fault;
+    if (destination.bytes == nullptr) return action::fault;
     if (!loads) {
+      if (!note_write(w, d, lane, destination, nullptr, size, access_class::plain))
+        return action::fault;
       w.bulk_stores.push_back({.from = static_cast<std::uint32_t>(from),
                                .to = destination.bytes,
                                .size = size,
@@ -145,15 +200,10 @@ inline action run_bulk_copy(warp& w, const decoded& d, lane_mask mask) {
       continue;
     }
     const address barrier = listed_address(w, d, 3, lane, more + 3);
-    const located at = locate<space::shared>(w, d, lane, barrier, 8, access_kind::atomic);
-    if (at.bytes == nullptr) return action::fault;
-    block.shared.note_departure(static_cast<std::size_t>(to), size);
-    block.bulk_loads.push_back({.from = source.bytes,
-                                .to = static_cast<std::uint32_t>(to),
-                                .size = size,
-                                .barrier = static_cast<std::uint32_t>(barrier),
-                                .thread = thread_of(w, lane),
-                                .warp_epoch = w.epoch});
+    bulk_targets targets;
+    if (!find_targets(w, d, lane, to, size, barrier, d.slots[4], targets) ||
+        !bring_bulk(w, d, lane, targets, {.from = source.bytes, .to = targets.to, .size = size}))
+      return action::fault;
   }
   return action::next;
 }

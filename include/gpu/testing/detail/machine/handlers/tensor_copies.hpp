@@ -133,11 +133,10 @@ inline located locate_tile(warp& w, unsigned lane, address a, const tensor_map& 
   return locate_shared(w, lane, a, size, kind);
 }
 
-/// cp.async.bulk.tensor to shared memory: slots are destination, map; the list has the mbarrier's
-/// address, its slot, coordinates and offsets.
+/// cp.async.bulk.tensor to shared memory: slots are destination, map, mbarrier, mask of blocks; the
+/// list has the rest of the mbarrier's address, coordinates and offsets.
 inline action run_tensor_load(warp& w, const decoded& d, lane_mask mask) {
   const std::uint32_t* const more = w.function->lists.data() + d.list;
-  block_state& block = *w.block;
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     tensor_request request;
@@ -147,16 +146,13 @@ inline action run_tensor_load(warp& w, const decoded& d, lane_mask mask) {
     const located tile = locate_tile(w, lane, to, map, access_kind::write);
     if (tile.bytes == nullptr) return action::fault;
     const address barrier = listed_address(w, d, 2, lane, more);
-    const located at = locate<space::shared>(w, d, lane, barrier, 8, access_kind::atomic);
-    if (at.bytes == nullptr) return action::fault;
+    bulk_targets targets;
+    if (!find_targets(w, d, lane, to, static_cast<std::uint32_t>(map.bytes()), barrier, d.slots[3],
+                      targets))
+      return action::fault;
     const auto bring = [&](const tensor_part& part) {
-      bulk_load copy{.to = part.shared,
-                     .size = part.size,
-                     .barrier = static_cast<std::uint32_t>(barrier),
-                     .thread = thread_of(w, lane),
-                     .warp_epoch = w.epoch,
-                     .fill = map.fill(),
-                     .change = map.change};
+      bulk_load copy{
+          .to = part.shared, .size = part.size, .fill = map.fill(), .change = map.change};
       if (part.inside) {
         const located from = locate_global(w, d, lane, part.global, part.size, access_kind::read);
         if (from.bytes == nullptr ||
@@ -164,13 +160,9 @@ inline action run_tensor_load(warp& w, const decoded& d, lane_mask mask) {
           return false;
         copy.from = from.bytes;
       }
-      const located there{block.shared.bytes() + part.shared, nullptr, true, false};
-      if (!note_write(w, d, lane, there, nullptr, part.size, access_class::plain)) return false;
-      block.shared.note_departure(part.shared, part.size);
-      block.bulk_loads.push_back(copy);
-      return true;
+      return bring_bulk(w, d, lane, targets, copy);
     };
-    if (!for_tensor_parts(request, static_cast<std::uint32_t>(to), bring)) return action::fault;
+    if (!for_tensor_parts(request, targets.to, bring)) return action::fault;
   }
   return action::next;
 }
