@@ -449,8 +449,6 @@ inline constexpr const char* refused_tensor_statements[] = {
     "%r2], [%r3];",
     "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], "
     "[%rd1, {%r2, %r4, %r5}], [%r3];",
-    "cp.async.bulk.tensor.3d.shared::cta.global.mbarrier::complete_tx::bytes.multicast::cluster "
-    "[%r1], [%rd1, {%r2, %r4, %r5}], [%r3], %rs1;",
 };
 
 }  // namespace ptx_test

@@ -79,7 +79,7 @@ inline CUresult take_tensor(call& c, const tensor_order& order, std::uint32_t le
   map.rank = static_cast<std::uint8_t>(order.rank);
   map.base = reinterpret_cast<std::uintptr_t>(order.address);
   map.swizzle_bits = static_cast<std::uint8_t>(order.swizzle);
-  map.fills_with_nan = with_nan;
+  map.fills_with_nan = with_nan ? 1 : 0;
   if (map.base % 16 != 0) return CUDA_ERROR_INVALID_VALUE;
   for (std::uint32_t n = 0; n < order.rank; ++n) {
     if (order.extents[n] == 0 || order.extents[n] > std::uint64_t{1} << 32)

@@ -39,7 +39,7 @@ struct tensor_map {
   ptx::type element = ptx::type::none;
   tensor_change change = tensor_change::none;
   std::uint8_t swizzle_bits = 0;  // of an address, from bit 4 on, that change
-  bool fills_with_nan = false;
+  std::uint8_t fills_with_nan = 0;
   std::uint16_t pixels = 0;  // of im2col; box[0] are the channels
   std::uint64_t base = 0;
   std::array<std::uint32_t, most_dimensions> last{};         // the extents minus 1
@@ -47,6 +47,21 @@ struct tensor_map {
   std::array<std::uint16_t, most_dimensions> box{};          // elements that the steps cross
   std::array<std::uint8_t, most_dimensions> steps{};
   std::array<std::int16_t, 3> lower{}, upper{};  // of im2col, from dimension 1 on
+
+  /// Returns whether all members are within their limits. A kernel may have written them.
+  bool is_sound() const {
+    const bool in_images = mode == tensor_mode::im2col;
+    if (mark != mark_of_map || rank < (in_images ? 3 : 1) || rank > most_dimensions) return false;
+    if (mode > tensor_mode::im2col || swizzle_bits > 3 || fills_with_nan > 1) return false;
+    const std::uint32_t bytes = element_bytes();
+    if (bytes == 0 || bytes > 8 || change > tensor_change::flush_and_round) return false;
+    if (in_images && (pixels == 0 || pixels > 1024)) return false;
+    for (unsigned n = 0; n < rank; ++n) {
+      if (steps[n] == 0 || steps[n] > 8) return false;
+      if ((n == 0 || !in_images) && (box[n] == 0 || box[n] > 256)) return false;
+    }
+    return row_bytes() % 16 == 0;
+  }
 
   std::uint32_t element_bytes() const { return ptx::size_of(element); }
   std::uint64_t extent(unsigned dimension) const { return std::uint64_t{last[dimension]} + 1; }
@@ -73,7 +88,7 @@ struct tensor_map {
 
   /// The bytes of elements outside of the tensor. The NaN of 16 bits is one of those for which an
   /// H100 takes the factor of an `fma.oob` to be outside.
-  std::uint64_t fill() const { return fills_with_nan ? 0x7ff7'7ff7'7ff7'7ff7 : 0; }
+  std::uint64_t fill() const { return fills_with_nan != 0 ? 0x7ff7'7ff7'7ff7'7ff7 : 0; }
 };
 
 static_assert(sizeof(tensor_map) <= 128 && std::is_trivially_copyable_v<tensor_map>);

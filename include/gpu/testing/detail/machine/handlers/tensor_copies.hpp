@@ -63,7 +63,7 @@ inline bool read_tensor_request(warp& w, const decoded& d, unsigned lane,
                  std::move(text));
     return false;
   };
-  if (out.map.mark != tensor_map::mark_of_map)
+  if (!out.map.is_sound())
     return wrong("there is no tensor map that the driver has encoded");
   if (out.map.rank != with.dimensions)
     return wrong("a tensor map of " + std::to_string(out.map.rank) +
