@@ -78,9 +78,9 @@ static_assert(sizeof(tensor_map<float, 2>) == 128 && alignof(tensor_map<float, 2
 
 namespace detail {
 
-template <class A> using view_of = decltype(array_view_of(declval<A>()));
+template <class A> using mapped_view = decltype(array_view_of(declval<A>()));
 template <class A>
-using tensor_map_of = tensor_map<typename view_of<A>::element_type, view_of<A>::rank>;
+using tensor_map_of = tensor_map<typename mapped_view<A>::element_type, mapped_view<A>::rank>;
 
 inline constexpr char needs_tensor_maps[] =
     "use tensor maps, which need compute capability 9.0. Copy the elements with loads and stores "
@@ -170,7 +170,7 @@ inline result<CUtensorMap> encode_im2col(context_or_device on, const view_layout
 /// **Threads**: any. **Capture**: not affected. (cuDeviceGetAttribute, cuTensorMapEncodeTiled)
 template <detail::viewable A>
 result<detail::tensor_map_of<A>> make_tensor_map(
-    context_or_device on, A&& elements, const shape<detail::view_of<A>::rank>& box,
+    context_or_device on, A&& elements, const shape<detail::mapped_view<A>::rank>& box,
     const tensor_map_options& options = {},
     source_location where = source_location::current()) noexcept {
   using map = detail::tensor_map_of<A>;
@@ -189,7 +189,7 @@ result<detail::tensor_map_of<A>> make_tensor_map(
 /// (cuDeviceGetAttribute, cuTensorMapEncodeIm2col)
 template <detail::viewable A>
 result<detail::tensor_map_of<A>> make_im2col_map(
-    context_or_device on, A&& elements, const im2col_box<detail::view_of<A>::rank>& box,
+    context_or_device on, A&& elements, const im2col_box<detail::mapped_view<A>::rank>& box,
     const tensor_map_options& options = {},
     source_location where = source_location::current()) noexcept {
   using map = detail::tensor_map_of<A>;
