@@ -3,6 +3,7 @@
 // to be equal.
 //   nvcc -std=c++20 -O3 -arch=native -I include -I benchmarks
 //     benchmarks/random/random_numbers.cu -lcuda -lcurand
+// With the argument `poisson`, only Poisson numbers.
 
 #include "algorithm/beside.cuh"
 
@@ -15,6 +16,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 
 namespace beside {
 
@@ -97,16 +99,32 @@ struct bench {
           need(
               gpu::assign(stream, our_doubles, gpu::uniform<double>(engine, gpu::shape<1>{n / 2})));
         });
+    poisson(name, cu, engine, {5.0, 50.0, 5000.0});
+    need(curandDestroyGenerator(cu));
+  }
+
+  template <class Engine>
+  void poisson(const char* name, curandGenerator_t cu, Engine& engine,
+               std::initializer_list<double> means) {
+    char title[64];
     auto* const counts = reinterpret_cast<unsigned*>(theirs.data());
     auto our_counts = gpu::device_span<unsigned>::from_native(ours.native(), n);
-    for (const double mean : {5.0, 50.0, 5000.0}) {
+    for (const double mean : means) {
       std::snprintf(title, sizeof title, "%s, Poisson of mean %g, 2^28", name, mean);
       row(
           title, raw, 4.0 * n, [&] { need(curandGeneratePoisson(cu, counts, n, mean)); },
           [&] {
-            need(gpu::assign(stream, our_counts, gpu::poisson<unsigned>(engine, all, mean)));
+            need(gpu::assign(stream, our_counts,
+                             gpu::poisson<unsigned>(engine, gpu::shape<1>{n}, mean)));
           });
     }
+  }
+
+  /// Times Poisson numbers for means of all sizes. `random_numbers poisson` does only this.
+  void poisson_means() {
+    curandGenerator_t cu = generator(CURAND_RNG_PSEUDO_PHILOX4_32_10);
+    gpu::philox engine(42);
+    poisson("Philox", cu, engine, {0.1, 1, 4, 10, 30, 60, 100, 1000, 1e4, 1e6});
     need(curandDestroyGenerator(cu));
   }
 
@@ -194,10 +212,12 @@ void time_set_up(bench& b) {
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
   const gpu::device device = need(gpu::device::get(0));
   std::printf("%s\n%-44s %25s   %25s\n", need(device.name()).c_str(), "", "cuRAND", "gpu");
   bench b{need(gpu::stream::create(device))};
+  b.poisson_means();
+  if (count > 1 && std::strcmp(arguments[1], "poisson") == 0) return 0;
   b.pseudo("Philox", CURAND_RNG_PSEUDO_PHILOX4_32_10, gpu::philox(42));
   b.pseudo("XORWOW", CURAND_RNG_PSEUDO_XORWOW, gpu::xorwow(42));
   b.pseudo("MRG32k3a", CURAND_RNG_PSEUDO_MRG32K3A, gpu::mrg32k3a(42));

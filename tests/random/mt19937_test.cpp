@@ -173,6 +173,11 @@ TEST_CASE("MT19937 has numbers of other distributions", "[random][mt19937][thoro
   engine = engine_at(f, 3);
   for (const double each : made(f, gpu::poisson<double>(engine, s, 1e6)))
     CHECK(std::abs(each - 1e6) < 6e3);
+  engine = engine_at(f, 3);
+  const auto by_table = made(f, gpu::poisson<int>(engine, s, 5));
+  engine = engine_at(f, 3);
+  const auto means = f.upload(std::vector<double>(4, 5));
+  CHECK(made(f, gpu::poisson<int>(engine, means)) == by_table);
   // 64 bits are two numbers, low half first.
   engine = engine_at(f, 5489, 1);
   const auto wide = made(f, gpu::random_bits<std::uint64_t>(engine, gpu::shape{3}));

@@ -35,7 +35,7 @@ inline gpu::result<> misuse(gpu::device device) {
   // expect 5: conversion
   gpu::stream_ref zero = 0;
 #elif GPU_REJECTED == 6
-  // expect 6: stream_ref
+  // expect 6: no matching function for call to
   GPU_TRY(gpu::record(event, stream));
 #elif GPU_REJECTED == 7
   // expect 7: deleted

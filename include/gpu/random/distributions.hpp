@@ -124,7 +124,8 @@ auto binomial(Engine& engine, const shape<Rank>& extents, std::uint64_t trials,
       {.kind = detail::random_kind::binomial, .a = static_cast<double>(trials), .b = probability});
 }
 
-/// Poisson distributed numbers of this mean. Exact for means up to 10^15.
+/// Poisson distributed numbers of this mean, up to 10^15. Below 64 they are the inverse of the
+/// distribution function, whose error is less than 10^-14; from there on the method is exact.
 template <class T, detail::random_engine Engine, int Rank>
 auto poisson(Engine& engine, const shape<Rank>& extents, double mean) noexcept {
   return detail::make_numbers<T, detail::random_kind::poisson>(

@@ -27,8 +27,14 @@ inline result<> get_compute_capability(CUdevice device, int& number, source_loca
   return {};
 }
 
-/// Resolves `target`: machine code if NVRTC supports the device, else the newest PTX that the
-/// device can run. Without NVRTC, machine code for the device, which may be in the cache.
+/// Returns the target for a device: machine code for a GPU, PTX alone for other drivers, such as
+/// the CPU driver, which do not run machine code.
+inline architecture architecture_for(int number) noexcept {
+  return driver::uses_libcuda() ? architecture::sm(number) : architecture::compute(number);
+}
+
+/// Resolves `target`: that of the device if NVRTC supports it, else the newest PTX that the device
+/// can run. Without NVRTC, that of the device, which may be in the cache.
 /// **Errors**: `errc::not_supported`, with the architectures that NVRTC supports; the driver's.
 inline result<> resolve_architecture(architecture& target, const library_facts& facts,
                                      source_location where) {
@@ -37,13 +43,13 @@ inline result<> resolve_architecture(architecture& target, const library_facts& 
   const bool of_device = target.kind() == architecture::kind_type::of_device;
   if (of_device) GPU_TRY(get_compute_capability(target.number(), number, where));
   if (!facts.present()) {
-    if (of_device) target = architecture::sm(number);
+    if (of_device) target = architecture_for(number);
     return {};
   }
   int newest = 0;
   for (const int candidate : known) {
     if (candidate == number) {
-      if (of_device) target = architecture::sm(number);
+      if (of_device) target = architecture_for(number);
       return {};
     }
     if (candidate < number && candidate > newest) newest = candidate;

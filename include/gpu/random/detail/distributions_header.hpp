@@ -287,30 +287,6 @@ template <class T, class Engine> __device__ inline T beta(Engine& engine, double
   }
 }
 
-/// A Poisson distributed number, exact for each mean: by products of uniform numbers below 10, else
-/// by Hormann's transformed rejection.
-template <class Engine> __device__ inline double poisson(Engine& engine, double mean) {
-  if (!(mean > 0)) return mean == 0 ? 0 : mean - mean;
-  if (mean < 10) {
-    const double least = exp(-mean);
-    double product = 1;
-    for (int k = 0;; ++k) {
-      product *= random::bits32(engine) * 2.3283064365386963e-10 + 1.1641532182693481e-10;
-      if (product <= least) return k;
-    }
-  }
-  const double log_mean = log(mean);
-  const double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b;
-  const double alpha = 1.1239 + 1.1328 / (b - 3.4), surely = 0.9277 - 3.6224 / (b - 2);
-  for (;;) {
-    const double u = random::unit53(engine) - 0.5, v = random::unit53(engine);
-    const double s = 0.5 - fabs(u), k = floor((2 * a / s + b) * u + mean + 0.43);
-    if (s >= 0.07 && v <= surely) return k;
-    if (!(k >= 0) || (s < 0.013 && v > s)) continue;
-    if (log(v * alpha / (a / (s * s) + b)) <= k * log_mean - mean - lgamma(k + 1)) return k;
-  }
-}
-
 /// The number of successes in `trials`, each with the probability p. Exact: by waiting times if few
 /// are expected, else by Hormann's transformed rejection.
 template <class Engine> __device__ inline double binomial(Engine& engine, double trials, double p) {
@@ -341,6 +317,7 @@ template <class Engine> __device__ inline double binomial(Engine& engine, double
 }
 
 }  // namespace gpu
+#include <gpu/device/poisson.hpp>
 #endif
 )gpu";
 

@@ -3,6 +3,7 @@
 /// Finds and launches the kernels that make random numbers.
 
 #include <gpu/array/detail/shared_kernel.hpp>
+#include <gpu/random/detail/poisson_table.hpp>
 #include <gpu/random/detail/random_text.hpp>
 
 namespace gpu::inline v1::detail {
@@ -31,12 +32,12 @@ inline result<loop_state*> find_random(const random_request& request, bool align
                                        source_location where) {
   const random_recipe& recipe = request.recipe();
   char key[128];
-  __builtin_snprintf(key, sizeof key, "%s %.*s %d %d %d %.*s", recipe.kernel,
-                     static_cast<int>(request.element.type.name.size()),
-                     request.element.type.name.data(), static_cast<int>(request.source.kind),
-                     aligned ? 1 : 0, static_cast<int>(request.words()),
-                     static_cast<int>(request.distribution.mean_type.name.size()),
-                     request.distribution.mean_type.name.data());
+  __builtin_snprintf(
+      key, sizeof key, "%s %.*s %d %d %d %d %.*s", recipe.kernel,
+      static_cast<int>(request.element.type.name.size()), request.element.type.name.data(),
+      static_cast<int>(request.source.kind), aligned ? 1 : 0, static_cast<int>(request.words()),
+      request.is_tabulated() ? 1 : 0, static_cast<int>(request.distribution.mean_type.name.size()),
+      request.distribution.mean_type.name.data());
   return find_shared<random_family, loop_state>(
       recipe.function, {key}, where, [&](loop_state& made) -> result<> {
         snippet& code = made.code;
@@ -56,22 +57,26 @@ inline result<loop_state*> find_random(const random_request& request, bool align
                            describe_parameter<raw<const number*>>(),
                            describe_parameter<raw<const number*>>()};
         code.parameters[0].type = request.element.type;
-        const char* names =
-            "out, seed, sequence, first, rows, a, b, c, least, count, sums, place, shifts";
+        text_builder names;
+        names << "out, seed, sequence, first, rows, a, b, c, least, count, sums, place, shifts";
         if (request.distribution.has_means) {
           code.parameters.push_back(describe_parameter<const float*>());
           code.parameters[code.parameters.size() - 1].type = request.distribution.mean_type;
-          names =
-              "out, seed, sequence, first, rows, a, b, c, least, count, sums, place, shifts, means";
+          names << ", means";
+        } else if (request.is_tabulated()) {
+          code.parameters.push_back(describe_parameter<number>());
+          code.parameters[code.parameters.size() - 1].type = poisson_table_type;
+          names << ", table";
         }
         const random_writer writer(request, aligned);
         // Four blocks of Philox, or four of Sobol's groups.
-        if (!request.takes_rows() && !recipe.draws_until_accepted &&
-            request.element.type.bytes == 4)
-          made.groups = 4;
-        return describe_elementwise(
-            made, names, required(writer.body()),
-            {.name = recipe.kernel, .preamble = required(writer.preamble())}, where);
+        const bool draws = recipe.draws_until_accepted && !request.is_tabulated();
+        if (!request.takes_rows() && !draws && request.element.type.bytes == 4) made.groups = 4;
+        return describe_elementwise(made, required(names.finish()), required(writer.body()),
+                                    {.name = recipe.kernel,
+                                     .preamble = required(writer.preamble()),
+                                     .before = required(writer.before())},
+                                    where);
       });
 }
 
@@ -124,6 +129,12 @@ inline result<> run_random(const random_request& request, const stream_ref& stre
   std::uint64_t least = d.first, count = d.count;
   CUdeviceptr sums = d.sums.device_address(), place = request.source.place.device_address();
   CUdeviceptr shifts = request.source.shifts.device_address();
+  poisson_table table;
+  loop_argument last{&d.means, nullptr};
+  if (request.is_tabulated()) {
+    make_poisson_table(d.a, table);
+    last = {nullptr, &table};
+  }
   const loop_argument list[] = {{&out, nullptr},
                                 {nullptr, &seed},
                                 {nullptr, &sequence},
@@ -137,7 +148,7 @@ inline result<> run_random(const random_request& request, const stream_ref& stre
                                 {nullptr, &sums, &d.sums},
                                 {nullptr, &place, &request.source.place},
                                 {nullptr, &shifts, &request.source.shifts},
-                                {&d.means, nullptr}};
+                                last};
   if (request.source.is_stored() && request.count != 0) {
     return run_in_ranges(request, first, {state, stream, where, list});
   }

@@ -122,7 +122,7 @@ __device__ inline double poisson_leaf(const leaf_state& s, unsigned long long at
     return poisson(own.words, s.a);
   } else {
     element_sequence drawn(own.numbers, at);
-    return poisson(drawn, s.a);
+    return poisson_from(own.words.next(), drawn, s.a);
   }
 }
 template <class T, class Source>

@@ -66,10 +66,16 @@ struct random_request {
     switch (distribution.kind) {
       case random_kind::bits: return element.type.bytes == 8 ? 2 : 1;
       case random_kind::integers: return distribution.count - 1 > 0xffff'fffe ? 2 : 1;
-      case random_kind::bernoulli: return 1;
+      case random_kind::bernoulli:
+      case random_kind::poisson: return 1;
       case random_kind::discrete: return for_double;
       default: return element.is_double() ? for_double : 1;
     }
+  }
+  /// Whether all elements are Poisson numbers of one mean that a table serves.
+  bool is_tabulated() const noexcept {
+    return distribution.kind == random_kind::poisson && !distribution.has_means &&
+           distribution.a < 64 && !source.is_quasi_random();
   }
   /// Returns whether the elements are doubles, which Philox makes in an order of their own.
   constexpr bool in_order_of_doubles() const noexcept {

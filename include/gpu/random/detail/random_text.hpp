@@ -24,6 +24,16 @@ class random_writer {
     return out.finish();
   }
 
+  /// Copies the table of a kernel's arguments to shared memory.
+  text before() const {
+    if (!request_.is_tabulated()) return {};
+    return text(
+        "__shared__ gpu_poisson_table found;\n"
+        "for (unsigned k = threadIdx.x; k < 256; k += blockDim.x)\n"
+        "  found.entries[k] = table.entries[k];\n"
+        "__syncthreads();\n");
+  }
+
   text body() const {
     text_builder out;
     if (request_.source.counts()) {
@@ -59,7 +69,7 @@ class random_writer {
         << "};\nconst unsigned long long at = gpu::random::narrowed<gpu_index>(i);\n";
     const unsigned words = request_.words();
     const bool draws = request_.recipe().draws_until_accepted;
-    if (!draws) {
+    if (!draws || is_poisson()) {
       const bool point = request_.distribution.kind == random_kind::on_sphere;
       out << "gpu::random::" << (point ? "following" : "element") << "_words<" << type
           << "> words(numbers, ";
@@ -73,7 +83,9 @@ class random_writer {
       out << ");\n";
     }
     if (draws || request_.distribution.kind == random_kind::integers)
-      out << "gpu::random::element_sequence own(numbers, at);\n";
+      out << "gpu::random::element_sequence own(numbers, "
+          << (request_.is_tabulated() ? "gpu::random::apart(gpu_index(i))" : "at") << ");\n";
+    if (is_poisson()) out << "const unsigned drawn = words.next();\n";
     if (request_.recipe().in_pairs)
       out << "const real z = gpu::random::normal_of_pair<real>(words, at % 2 != 0);\n";
     write_element(out, "i");
@@ -110,7 +122,8 @@ class random_writer {
     const bool seeds = request_.seeds_sequences();
     out << "stored_words " << (seeds ? "stored" : "words") << "(place, first + i * "
         << request_.words_of_unit() << ");\n";
-    if (seeds) out << "gpu::philox own(gpu::random::bits64(stored));\nauto& words = own;\n";
+    if (seeds) write_seeded(out, "stored");
+    if (seeds) out << "auto& words = own;\n";
     if (request_.recipe().in_pairs) out << "const real z = gpu::normal<real>(words);\n";
     write_element(out, "i");
   }
@@ -125,7 +138,7 @@ class random_writer {
         << "const unsigned long long units = " << (pairs ? "(n + 1) / 2" : "n")
         << ";\nunsigned long long unit = part * rows * 4096 + lane;\n"
         << "for (unsigned long long row = 0; row < rows && unit < units; ++row, unit += 4096) {\n";
-    if (request_.seeds_sequences()) out << "gpu::philox own(gpu::random::bits64(words));\n";
+    if (request_.seeds_sequences()) write_seeded(out, "words");
     if (pairs) {
       out << "const auto both = gpu::normal_pair<real>(words);\n"
              "for (int k = 0; k < 2 && 2 * unit + k < n; ++k) {\n"
@@ -136,6 +149,14 @@ class random_writer {
       write_element(out, "unit");
     }
     out << ";\n}";
+  }
+
+  bool is_poisson() const noexcept { return request_.distribution.kind == random_kind::poisson; }
+
+  /// Starts a sequence for one element.
+  static void write_seeded(text_builder& out, const char* words) {
+    out << "const unsigned long long drawn = gpu::random::bits64(" << words
+        << ");\ngpu::philox own(drawn);\n";
   }
 
   void write_element(text_builder& out, const char* index) const {
@@ -153,8 +174,17 @@ class random_writer {
       out << "(real)a + (real)(b - a) * ((float)((gpu::random::whole<unsigned>(words) >> "
           << 32 - digits << ')' << (kind == random_kind::uniform ? " + 1" : "") << ") / "
           << (1 << digits) << ')';
-    } else if (request_.distribution.has_means) {
-      out << "gpu::poisson(own, (double)means[" << index << "])";
+    } else if (request_.is_tabulated()) {
+      out << "gpu::random::poisson_by_table(found.entries, (unsigned)drawn, own, a)";
+    } else if (is_poisson()) {
+      out << (request_.source.is_quasi_random()
+                  ? "gpu::poisson(own, "
+                  : "gpu::random::poisson_from((unsigned)drawn, own, ");
+      if (request_.distribution.has_means)
+        out << "(double)means[" << index << ']';
+      else
+        out << 'a';
+      out << ')';
     } else {
       out << request_.recipe().value;
     }

@@ -105,8 +105,9 @@ float sum_floats(const weighted_texels& texels, std::size_t channel,
   if (sum == 0) return 0;
   if (precision.digits == 24 && std::fabs(sum) < 0x1p-126) return 0;
   const int exponent = std::max(exponent_of(sum), precision.least_exponent) - precision.digits + 1;
-  const auto whole = static_cast<std::int64_t>(std::fabs(sum) * power_of_two(-exponent) + 0.5);
-  const double rounded = static_cast<double>(whole) * power_of_two(exponent);
+  const double and_half = std::fabs(sum) * power_of_two(-exponent) + 0.5;
+  const double rounded =
+      static_cast<double>(static_cast<std::int64_t>(and_half)) * power_of_two(exponent);
   return static_cast<float>(sum < 0 ? -rounded : rounded);
 }
 

@@ -1,0 +1,120 @@
+#pragma once
+/// \file
+/// The text of `<gpu/device/poisson.hpp>`: Poisson distributed numbers in device code.
+
+namespace gpu::inline v1::detail {
+
+inline constexpr char poisson_header_name[] = "gpu/device/poisson.hpp";
+inline constexpr char poisson_header[] = R"gpu(#ifndef GPU_DEVICE_POISSON_HPP
+#define GPU_DEVICE_POISSON_HPP
+#include <gpu/device/distributions.hpp>
+
+namespace gpu {
+namespace random {
+
+/// 1 / k for k from 1 on; more of them than a search needs.
+struct reciprocals {
+  double of[192];
+  constexpr __host__ __device__ reciprocals() : of() {
+    for (int k = 1; k < 192; ++k) of[k] = 1. / k;
+  }
+};
+static __constant__ const reciprocals reciprocal;
+
+/// The probabilities of 0 to k added up, times 2^32, for a mean below 64 and one k after the other.
+/// `poisson_sums` of gpu/random/detail/poisson_table.hpp has the same operations for the host: none
+/// of them depends on how a compiler joins products and sums, so that both have the same bits.
+class poisson_sums {
+ public:
+  __device__ explicit poisson_sums(double mean) : mean_(mean) {
+    // exp(-mean) = 2^-halvings * exp(-rest), with the series of the latter.
+    const int halvings = int(fma(mean, 1.4426950408889634, 0.5));
+    const double rest = fma(-halvings, 2.3190468138462996e-17,
+                            fma(-halvings, 0.6931471805599453, mean));
+    double series = 1;
+#pragma unroll 1
+    for (int j = 15; j > 0; --j) series = fma(-rest * reciprocal.of[j], series, 1.);
+    term_ = sum_ = ldexp(series, 32 - halvings);
+  }
+  __device__ unsigned count() const { return count_; }
+  __device__ double sum() const { return sum_; }
+  /// Goes on to the next k. Returns false behind the last one that the sum shows.
+  __device__ bool advance() {
+    const double factor = mean_ * reciprocal.of[++count_], before = sum_;
+    sum_ = fma(term_, factor, sum_);
+    term_ = term_ * factor;
+    return sum_ != before || count_ < mean_;
+  }
+
+ private:
+  double mean_, term_, sum_;
+  unsigned count_ = 0;
+};
+
+/// The smallest k whose sum of probabilities is greater than a uniform number, of which `first` has
+/// the first 32 bits. The next 32, which are seldom needed, are from `more`.
+template <class More>
+__device__ inline unsigned poisson_by_inversion(unsigned first, More& more, double mean) {
+  poisson_sums sums(mean);
+  while (sums.sum() <= first) sums.advance();
+  if (sums.sum() < first + 1.) {
+    const double rest = bits32(more) * 2.3283064365386963e-10;
+    while (sums.sum() - first <= rest && sums.advance()) continue;
+  }
+  return sums.count();
+}
+template <class More>
+__device__ __noinline__ unsigned poisson_between(unsigned first, More more, double mean) {
+  return poisson_by_inversion(first, more, mean);
+}
+
+/// The same by a table that the host makes. Numbers up to 2^31 are distances from 0, others from 2^32;
+/// so many bits of the distance as a float as tell its power of two, and which eighth of that, choose
+/// an entry. If one sum is there, the number is compared with it. benchmarks/random/random_numbers.cu
+/// measures it beside cuRAND.
+template <class More>
+__device__ inline unsigned poisson_by_table(const uint2* entries, unsigned first, const More& more,
+                                            double mean) {
+  const int distance = max(abs(int(first)), 0x8000);
+  const uint2 entry =
+      entries[(__float_as_uint(__int2float_rz(distance)) >> 19 & 0xfe) | first >> 31];
+  if (first == entry.x || int(entry.y) < 0) return poisson_between(first, more, mean);
+  return entry.y + (first > entry.x ? 1 : 0);
+}
+
+/// By Hormann's transformed rejection, for means of 10 or more.
+template <class Engine> __device__ inline double poisson_by_rejection(Engine& engine, double mean) {
+  const double log_mean = log(mean);
+  const double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b;
+  const double alpha = 1.1239 + 1.1328 / (b - 3.4), surely = 0.9277 - 3.6224 / (b - 2);
+  for (;;) {
+    const double u = unit53(engine) - 0.5, v = unit53(engine);
+    const double s = 0.5 - fabs(u), k = floor((2 * a / s + b) * u + mean + 0.43);
+    if (s >= 0.07 && v <= surely) return k;
+    if (!(k >= 0) || (s < 0.013 && v > s)) continue;
+    if (log(v * alpha / (a / (s * s) + b)) <= k * log_mean - mean - lgamma(k + 1)) return k;
+  }
+}
+
+/// A number of a mean that may differ between elements. `first` are its first 32 bits, all others are
+/// from `more`.
+template <class More>
+__device__ inline double poisson_from(unsigned first, More& more, double mean) {
+  if (!(mean > 0)) return mean == 0 ? 0 : mean - mean;
+  if (mean < 64) return poisson_by_inversion(first, more, mean);
+  return poisson_by_rejection(more, mean);
+}
+
+}  // namespace random
+
+/// A Poisson distributed number: by the inverse of the distribution function, whose error is less
+/// than 10^-14, for means below 64, else by transformed rejection.
+template <class Engine> __device__ inline double poisson(Engine& engine, double mean) {
+  return random::poisson_from(mean < 64 ? random::bits32(engine) : 0, engine, mean);
+}
+
+}  // namespace gpu
+#endif
+)gpu";
+
+}  // namespace gpu::inline v1::detail
