@@ -94,6 +94,87 @@ extern "C" __global__ void transpose(const __grid_constant__ gpu::tensor_map<con
   }
 }
 
+// Rows of 32 words, by the index that the swizzle of 128 bytes gives them.
+extern "C" __global__ void unswizzle(const __grid_constant__ gpu::tensor_map<unsigned, 2> map,
+                                     unsigned* out) {
+  __shared__ __align__(1024) unsigned tile[16 * 32];
+  __shared__ gpu::tile_barrier arrived;
+  if (threadIdx.x == 0) {
+    arrived.init();
+    arrived.expect(sizeof tile);
+    gpu::load_tile(tile, map, arrived, 2, 3);
+  }
+  __syncthreads();
+  arrived.wait(0);
+  const int j = threadIdx.x;
+  for (int i = 0; i < 16; ++i) out[32 * i + j] = tile[32 * i + (j ^ i % 8 * 4)];
+}
+
+// Block 0 of each cluster of two brings a tile to both, and block 1 another.
+extern "C" __global__ void share(const __grid_constant__ gpu::tensor_map<unsigned, 1> map,
+                                 unsigned* out) {
+  __shared__ __align__(128) unsigned tiles[2][32];
+  __shared__ gpu::tile_barrier arrived;
+  unsigned rank;
+  asm volatile("mov.u32 %0, %cluster_ctarank;" : "=r"(rank));
+  if (threadIdx.x == 0) {
+    arrived.init();
+    arrived.expect(sizeof tiles);
+  }
+  asm volatile("barrier.cluster.arrive;\n\tbarrier.cluster.wait;" : : : "memory");
+  if (threadIdx.x == 0) gpu::load_tile_to(3, tiles[rank], map, arrived, 32 * blockIdx.x);
+  arrived.wait(0);
+  for (int i = 0; i < 2; ++i) out[64 * blockIdx.x + 32 * i + threadIdx.x] = tiles[i][threadIdx.x];
+  asm volatile("barrier.cluster.arrive;\n\tbarrier.cluster.wait;" : : : "memory");
+}
+
+// A column of `pixels` pixels of 4 words each.
+extern "C" __global__ void pixels_of_lines(
+    const __grid_constant__ gpu::tensor_map<const unsigned, 3> map, int n, int w, int c, int x,
+    int y, int z, int h, int d, int pixels, unsigned* out) {
+  __shared__ __align__(128) unsigned tile[4 * 64];
+  __shared__ gpu::tile_barrier arrived;
+  if (threadIdx.x == 0) {
+    arrived.init();
+    arrived.expect(16 * pixels);
+    gpu::load_pixels(tile, map, arrived, {n, w, c}, {static_cast<unsigned short>(x)});
+  }
+  __syncthreads();
+  arrived.wait(0);
+  for (int i = threadIdx.x; i < 4 * pixels; i += blockDim.x) out[i] = tile[i];
+}
+extern "C" __global__ void pixels_of_images(
+    const __grid_constant__ gpu::tensor_map<const unsigned, 4> map, int n, int w, int c, int x,
+    int y, int z, int h, int d, int pixels, unsigned* out) {
+  __shared__ __align__(128) unsigned tile[4 * 64];
+  __shared__ gpu::tile_barrier arrived;
+  if (threadIdx.x == 0) {
+    arrived.init();
+    arrived.expect(16 * pixels);
+    gpu::load_pixels(tile, map, arrived, {n, h, w, c},
+                     {static_cast<unsigned short>(y), static_cast<unsigned short>(x)});
+  }
+  __syncthreads();
+  arrived.wait(0);
+  for (int i = threadIdx.x; i < 4 * pixels; i += blockDim.x) out[i] = tile[i];
+}
+extern "C" __global__ void pixels_of_volumes(
+    const __grid_constant__ gpu::tensor_map<const unsigned, 5> map, int n, int w, int c, int x,
+    int y, int z, int h, int d, int pixels, unsigned* out) {
+  __shared__ __align__(128) unsigned tile[4 * 64];
+  __shared__ gpu::tile_barrier arrived;
+  if (threadIdx.x == 0) {
+    arrived.init();
+    arrived.expect(16 * pixels);
+    gpu::load_pixels(tile, map, arrived, {n, d, h, w, c},
+                     {static_cast<unsigned short>(z), static_cast<unsigned short>(y),
+                      static_cast<unsigned short>(x)});
+  }
+  __syncthreads();
+  arrived.wait(0);
+  for (int i = threadIdx.x; i < 4 * pixels; i += blockDim.x) out[i] = tile[i];
+}
+
 // Each block adds a tile of its number plus 1 to the same elements.
 extern "C" __global__ void add(const __grid_constant__ gpu::tensor_map<int, 2> to, int row,
                                int column) {
@@ -238,6 +319,109 @@ TEST_CASE("a swizzle exchanges the 16-byte pieces of a tile", "[tensor]") {
     }
     CHECK(shown("words_2", map, {3, 5}, linear.size() * 4, linear.size()) == expected);
   }
+}
+
+TEST_CASE("an element is found by the index that its swizzle gives it", "[tensor]") {
+  sample<2> array({24, 64});
+  gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+  auto out = value_of(gpu::device_buffer<u32>::create(stream, 512));
+  const auto map = value_of(gpu::make_tensor_map(test::first_device(), array.view(), {16, 32},
+                                                 {.swizzle = gpu::tensor_swizzle::bytes_128}));
+  const auto kernel = value_of(code().kernel<gpu::tensor_map<u32, 2>, u32*>("unswizzle"));
+  value_of(gpu::launch(stream, {1, 32}, kernel, map, out));
+  value_of(stream.synchronize());
+  std::vector<u32> found(512);
+  value_of(gpu::copy(out, found));
+  CHECK(found == array.tile({16, 32}, {2, 3}, {1, 1}));
+}
+
+TEST_CASE("a tile arrives in the blocks of a cluster", "[tensor]") {
+  sample<1> array({256});
+  gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+  auto out = value_of(gpu::device_buffer<u32>::create(stream, 8 * 64));
+  const auto map = value_of(gpu::make_tensor_map(test::first_device(), array.view(), {32}));
+  const auto kernel = value_of(code().kernel<gpu::tensor_map<u32, 1>, u32*>("share"));
+  value_of(gpu::launch(stream, {.grid = 8, .block = 32, .cluster = 2}, kernel, map, out));
+  value_of(stream.synchronize());
+  std::vector<u32> found(8 * 64);
+  value_of(gpu::copy(out, found));
+  for (u32 block = 0; block < 8; ++block)
+    for (u32 i = 0; i < 64; ++i) CHECK(found[64 * block + i] == 1000 + block / 2 * 64 + i);
+}
+
+namespace {
+
+/// Columns of pixels of images of `sizes`: images, then axes of pixels, and 4 channels. `first` is
+/// the place of the first pixel.
+template <int Rank>
+void check_pixels(const char* name, const std::array<std::size_t, Rank>& sizes,
+                  const gpu::im2col_box<Rank>& box, const std::array<int, Rank>& steps,
+                  std::array<int, Rank> first, const std::array<int, Rank - 2>& offsets) {
+  sample<Rank> array(sizes);
+  gpu::tensor_map_options options;
+  for (int n = 0; n < Rank; ++n)
+    options.steps[n] = static_cast<unsigned>(steps[static_cast<std::size_t>(n)]);
+  const gpu::array_view<const u32, Rank> view = array.view();
+  const auto map = value_of(gpu::make_im2col_map(test::first_device(), view, box, options));
+  gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+  auto out = value_of(gpu::device_buffer<u32>::create(stream, 4 * box.pixels));
+  const auto kernel = value_of(code()
+                                   .kernel<gpu::tensor_map<const u32, Rank>, int, int, int, int,
+                                           int, int, int, int, int, u32*>(name));
+  const auto number = [&](const auto& list, int from_end) {
+    return from_end <= Rank - 2 ? list[list.size() - static_cast<std::size_t>(from_end)] : 0;
+  };
+  std::array<int, Rank - 2> pixel{};
+  for (std::size_t n = 0; n < Rank - 2; ++n) pixel[n] = first[n + 1];
+  value_of(gpu::launch(stream, {1, 64}, kernel, map, first[0], number(pixel, 1), first[Rank - 1],
+                       number(offsets, 1), number(offsets, 2), number(offsets, 3), number(pixel, 2),
+                       number(pixel, 3), static_cast<int>(box.pixels), out));
+  value_of(stream.synchronize());
+  std::vector<u32> found(4 * box.pixels), expected;
+  value_of(gpu::copy(out, found));
+  // The places of the box, one after the other, from the first on; the last axis is the fastest.
+  for (std::size_t p = 0; p < box.pixels; ++p) {
+    for (int channel = 0; channel < 4; ++channel) {
+      std::size_t at = static_cast<std::size_t>(first[0]);
+      bool inside = at < sizes[0];
+      for (std::size_t n = 1; n + 1 < Rank; ++n) {
+        const int index = first[n] + offsets[n - 1];
+        inside = inside && index >= 0 && index < static_cast<int>(sizes[n]);
+        at = at * sizes[n] + static_cast<std::size_t>(index);
+      }
+      at = at * 4 + static_cast<std::size_t>(first[Rank - 1] + channel);
+      inside = inside && first[Rank - 1] + channel < 4;
+      expected.push_back(inside ? array.host[at] : 0);
+    }
+    std::size_t n = Rank - 2;
+    for (; n > 0; --n) {
+      first[n] += steps[n];
+      if (first[n] <= static_cast<int>(sizes[n]) - 1 + box.upper[n - 1]) break;
+      first[n] = box.lower[n - 1];
+    }
+    if (n == 0) ++first[0];
+  }
+  CHECK(found == expected);
+}
+
+}  // namespace
+
+TEST_CASE("columns of pixels arrive for a convolution", "[tensor]") {
+  check_pixels<3>("pixels_of_lines", {3, 9, 4},
+                  {.lower = {-1}, .upper = {-1}, .channels = 4, .pixels = 20}, {1, 1, 1}, {0, 5, 0},
+                  {1});
+  check_pixels<3>("pixels_of_lines", {3, 9, 4},
+                  {.lower = {-1}, .upper = {0}, .channels = 4, .pixels = 20}, {1, 2, 1}, {1, -1, 2},
+                  {2});
+  check_pixels<4>("pixels_of_images", {2, 4, 5, 4},
+                  {.lower = {-1, -1}, .upper = {-1, -1}, .channels = 4, .pixels = 40}, {1, 1, 1, 1},
+                  {0, -1, 1, 0}, {2, 0});
+  check_pixels<4>("pixels_of_images", {2, 6, 5, 4},
+                  {.lower = {-2, -1}, .upper = {0, 1}, .channels = 4, .pixels = 30}, {1, 3, 2, 1},
+                  {0, 1, 1, 0}, {1, 1});
+  check_pixels<5>("pixels_of_volumes", {2, 2, 3, 3, 4},
+                  {.lower = {-1, 0, -1}, .upper = {0, -1, 0}, .channels = 4, .pixels = 40},
+                  {1, 1, 1, 1, 1}, {0, 0, 1, 2, 0}, {0, 1, 1});
 }
 
 TEST_CASE("bytes arrive whatever the place of the tile", "[tensor]") {

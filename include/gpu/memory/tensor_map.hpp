@@ -18,11 +18,34 @@ namespace gpu::inline v1 {
 /// convolution with padding p and a filter of R places, `lower` is -p and `upper` p - (R - 1), and
 /// the offsets are the places 0 to R - 1 of the filter.
 template <int Rank> struct im2col_box {
-  int lower[std::size_t{Rank} - 2] = {};  ///< the first place of the box, from the first pixel of each axis
-  int upper[std::size_t{Rank} - 2] = {};  ///< the last place of the box, from the last pixel of each axis
+  int lower[std::size_t{Rank} - 2] =
+      {};  ///< the first place of the box, from the first pixel of each axis
+  int upper[std::size_t{Rank} - 2] =
+      {};                    ///< the last place of the box, from the last pixel of each axis
   std::size_t channels = 1;  ///< that are copied of each pixel, up to 256
   std::size_t pixels = 1;    ///< that one copy takes, up to 1024
 };
+
+namespace detail {
+
+inline result<> replace_tensor_address(CUtensorMap& map, context_ref context,
+                                       std::uintptr_t address, source_location where) noexcept {
+  if (address % 16 != 0) {
+    text_builder out;
+    out << "the new first element is " << address % 16
+        << " bytes behind a multiple of 16 bytes, where a tensor map has to begin.";
+    return fail(refusal(errc::invalid_argument, "gpu::tensor_map::replace_address", out.finish(),
+                        where, address, 16));
+  }
+  bool pushed = false;
+  GPU_TRY(driver::push_unless_current(context.native(), pushed, where));
+  return driver::pop_if(pushed,
+                        driver::call<&driver::entry_points::tensor_map_replace_address>(
+                            where, &map, reinterpret_cast<void*>(address)),
+                        where);
+}
+
+}  // namespace detail
 
 /// Describes elements of type `T` in device memory to the bulk copy engine, as `make_tensor_map`
 /// says. It is a value of 128 bytes that refers to the memory, which something else keeps alive.
@@ -57,17 +80,7 @@ template <class T, int Rank> class alignas(CUtensorMap) tensor_map {
     constexpr const char* function = "gpu::tensor_map::replace_address";
     const context_ref context = GPU_TRY(on.resolve(function, where));
     const auto address = reinterpret_cast<std::uintptr_t>(first);
-    if (address % 16 != 0) {
-      detail::text_builder out;
-      out << "the new first element is " << address % 16
-          << " bytes behind a multiple of 16 bytes, where a tensor map has to begin.";
-      return detail::fail(
-          detail::refusal(errc::invalid_argument, function, out.finish(), where, address, 16));
-    }
-    return driver::in_context(context.native(), where, [&]() -> result<> {
-      return driver::call<&driver::entry_points::tensor_map_replace_address>(
-          where, &native_, reinterpret_cast<void*>(address));
-    });
+    return detail::replace_tensor_address(native_, context, address, where);
   }
 
  private:
@@ -109,14 +122,17 @@ inline result<CUtensorMap> encode_tiled(context_or_device on, const view_layout&
   cuuint32_t tile[most_tensor_axes] = {};
   GPU_TRY(describe_tile(tile, box, view, options, call));
   CUtensorMap made{};
-  GPU_TRY(driver::in_context(context.native(), where, [&]() -> result<> {
-    return driver::call<&driver::entry_points::tensor_map_encode_tiled>(
-        where, &made, tensor.type, tensor.rank, tensor.address, tensor.extents, tensor.strides,
-        tile, tensor.steps, static_cast<CUtensorMapInterleave>(options.interleave),
-        static_cast<CUtensorMapSwizzle>(options.swizzle),
-        static_cast<CUtensorMapL2promotion>(options.promotion),
-        static_cast<CUtensorMapFloatOOBfill>(options.fill));
-  }));
+  bool pushed = false;
+  GPU_TRY(driver::push_unless_current(context.native(), pushed, where));
+  GPU_TRY(driver::pop_if(
+      pushed,
+      driver::call<&driver::entry_points::tensor_map_encode_tiled>(
+          where, &made, tensor.type, tensor.rank, tensor.address, tensor.extents, tensor.strides,
+          tile, tensor.steps, static_cast<CUtensorMapInterleave>(options.interleave),
+          static_cast<CUtensorMapSwizzle>(options.swizzle),
+          static_cast<CUtensorMapL2promotion>(options.promotion),
+          static_cast<CUtensorMapFloatOOBfill>(options.fill)),
+      where));
   return made;
 }
 
@@ -141,15 +157,18 @@ inline result<CUtensorMap> encode_im2col(context_or_device on, const view_layout
   GPU_TRY(
       check_inner_bytes("the channels of a pixel", channels, view.element_bytes, options, call));
   CUtensorMap made{};
-  GPU_TRY(driver::in_context(context.native(), where, [&]() -> result<> {
-    return driver::call<&driver::entry_points::tensor_map_encode_im2col>(
-        where, &made, tensor.type, tensor.rank, tensor.address, tensor.extents, tensor.strides, low,
-        high, static_cast<cuuint32_t>(channels), static_cast<cuuint32_t>(pixels), tensor.steps,
-        static_cast<CUtensorMapInterleave>(options.interleave),
-        static_cast<CUtensorMapSwizzle>(options.swizzle),
-        static_cast<CUtensorMapL2promotion>(options.promotion),
-        static_cast<CUtensorMapFloatOOBfill>(options.fill));
-  }));
+  bool pushed = false;
+  GPU_TRY(driver::push_unless_current(context.native(), pushed, where));
+  GPU_TRY(driver::pop_if(
+      pushed,
+      driver::call<&driver::entry_points::tensor_map_encode_im2col>(
+          where, &made, tensor.type, tensor.rank, tensor.address, tensor.extents, tensor.strides,
+          low, high, static_cast<cuuint32_t>(channels), static_cast<cuuint32_t>(pixels),
+          tensor.steps, static_cast<CUtensorMapInterleave>(options.interleave),
+          static_cast<CUtensorMapSwizzle>(options.swizzle),
+          static_cast<CUtensorMapL2promotion>(options.promotion),
+          static_cast<CUtensorMapFloatOOBfill>(options.fill)),
+      where));
   return made;
 }
 

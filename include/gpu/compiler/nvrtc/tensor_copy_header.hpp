@@ -76,6 +76,51 @@ __device__ inline void load_tile(const int (&at)[5], unsigned tile, address map,
       : "r"(tile), "l"(map), "r"(barrier), "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
       : "memory");
 }
+__device__ inline void load_tile_to(const int (&at)[1], unsigned tile, address map, unsigned barrier,
+                                    unsigned short blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%4}], [%2], %3;"
+      :
+      : "r"(tile), "l"(map), "r"(barrier), "h"(blocks), "r"(at[0])
+      : "memory");
+}
+__device__ inline void load_tile_to(const int (&at)[2], unsigned tile, address map, unsigned barrier,
+                                    unsigned short blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%4,%5}], [%2], %3;"
+      :
+      : "r"(tile), "l"(map), "r"(barrier), "h"(blocks), "r"(at[1]), "r"(at[0])
+      : "memory");
+}
+__device__ inline void load_tile_to(const int (&at)[3], unsigned tile, address map, unsigned barrier,
+                                    unsigned short blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%4,%5,%6}], [%2], %3;"
+      :
+      : "r"(tile), "l"(map), "r"(barrier), "h"(blocks), "r"(at[2]), "r"(at[1]), "r"(at[0])
+      : "memory");
+}
+__device__ inline void load_tile_to(const int (&at)[4], unsigned tile, address map, unsigned barrier,
+                                    unsigned short blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%4,%5,%6,%7}], [%2], %3;"
+      :
+      : "r"(tile), "l"(map), "r"(barrier), "h"(blocks), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
+      : "memory");
+}
+__device__ inline void load_tile_to(const int (&at)[5], unsigned tile, address map, unsigned barrier,
+                                    unsigned short blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%4,%5,%6,%7,%8}], [%2], %3;"
+      :
+      : "r"(tile), "l"(map), "r"(barrier), "h"(blocks), "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
+      : "memory");
+}
 __device__ inline void store_tile(const int (&at)[1], unsigned tile, address map) {
   asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%0, {%2}], [%1];"
                :
@@ -214,9 +259,12 @@ __device__ inline void load_pixels(const int (&at)[5], const unsigned short (&by
 /// arrived as `init` says, and all bytes that they expect.
 class tile_barrier {
  public:
-  /// By one thread, before all others use it: __syncthreads() comes after it.
+  /// By one thread, before all others use it: __syncthreads() comes after it, or the barrier of the
+  /// cluster if other blocks use it.
   __device__ void init(unsigned arrivals = 1) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n\tfence.proxy.async.shared::cta;"
+    asm volatile(
+        "mbarrier.init.shared::cta.b64 [%0], %1;\n\tfence.mbarrier_init.release.cluster;\n\t"
+        "fence.proxy.async.shared::cta;"
                  :
                  : "r"(detail::shared_address(&state_)), "r"(arrivals)
                  : "memory");
@@ -264,6 +312,19 @@ __device__ inline void load_tile(typename detail::without_const<T>::type* tile,
   const int at[Rank] = {static_cast<int>(place)...};
   detail::load_tile(at, detail::shared_address(tile), reinterpret_cast<detail::address>(&map),
                     detail::shared_address(&barrier));
+}
+
+/// Does the same for each block of the cluster whose bit is set in `blocks`: at the same place of its
+/// shared memory, counted at the same place by its own barrier.
+template <class T, int Rank, class... Index>
+__device__ inline void load_tile_to(unsigned short blocks,
+                                    typename detail::without_const<T>::type* tile,
+                                    const tensor_map<T, Rank>& map, tile_barrier& barrier,
+                                    Index... place) {
+  static_assert(sizeof...(Index) == Rank, "a place has one index for each axis");
+  const int at[Rank] = {static_cast<int>(place)...};
+  detail::load_tile_to(at, detail::shared_address(tile), reinterpret_cast<detail::address>(&map),
+                       detail::shared_address(&barrier), blocks);
 }
 
 /// Asks for a column of pixels of an im2col map: from the pixel at `place` on, each moved by
