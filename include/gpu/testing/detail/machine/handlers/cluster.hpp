@@ -21,8 +21,8 @@ inline std::uint32_t threads_left(const cluster_state& cluster) {
   return left;
 }
 
-/// Ends the phase of the cluster's barrier if all threads that are left have arrived, and lets lanes
-/// go on whose phase has ended.
+/// Ends the phase of the cluster's barrier if all threads that are left have arrived, and lets
+/// lanes go on whose phase has ended.
 inline void release_cluster(cluster_state& cluster) {
   if (cluster.arrived != 0 && cluster.arrived >= threads_left(cluster)) {
     cluster.arrived = 0;
@@ -96,15 +96,15 @@ template <class Address> inline action run_mapa(warp& w, const decoded& d, lane_
     const address a = read_lane<Address>(w.registers, d.slots[1], lane);
     const auto rank = read_lane<std::uint32_t>(w.registers, d.slots[2], lane);
     if (generic && !in_window(a, shared_window))
-      return fail(w, fault_kind::wrong_space, lane, "mapa of an address that is not in shared memory");
+      return fail(w, fault_kind::wrong_space, lane,
+                  "mapa of an address that is not in shared memory");
     if (rank >= blocks)
-      return fail(w, fault_kind::illegal_instruction, lane,
-                  "mapa for block " + std::to_string(rank) + " of a cluster of " +
-                      std::to_string(blocks));
+      return fail(
+          w, fault_kind::illegal_instruction, lane,
+          "mapa for block " + std::to_string(rank) + " of a cluster of " + std::to_string(blocks));
     const address window = generic ? shared_window : 0;
     const address offset = (a - window) & shared_offset_mask;
-    const address of_block =
-        rank == w.block->rank ? 0 : (address{rank} + 1) << cluster_rank_shift;
+    const address of_block = rank == w.block->rank ? 0 : (address{rank} + 1) << cluster_rank_shift;
     write_lane(w.registers, d.slots[0], lane, static_cast<Address>(window + of_block + offset));
   }
   return action::next;
