@@ -6,6 +6,7 @@
 #include <gpu/testing/detail/cpu/external_semaphores.hpp>
 #include <gpu/testing/detail/cpu/fills.hpp>
 #include <gpu/testing/detail/cpu/graph_edges.hpp>
+#include <gpu/testing/detail/cpu/graph_kernels.hpp>
 #include <gpu/testing/detail/cpu/graph_memory.hpp>
 #include <gpu/testing/detail/cpu/launches.hpp>
 #include <gpu/testing/detail/cpu/pools.hpp>
