@@ -17,6 +17,7 @@
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/fill.hpp>
 #include <gpu/memory/growing_buffer.hpp>
+#include <gpu/memory/im2col_wide_map.hpp>
 #include <gpu/memory/ipc.hpp>
 #include <gpu/memory/logging_allocator.hpp>
 #include <gpu/memory/managed_buffer.hpp>

@@ -177,6 +177,16 @@ inline CUresult tensor_map_encode_im2col(call& c, CUtensorMap* made, CUtensorMap
   return finish_tensor_map(map, made);
 }
 
+/// Devices of compute capability 9.0 do not have it.
+inline CUresult tensor_map_encode_im2col_wide(call&, CUtensorMap*, CUtensorMapDataType, cuuint32_t,
+                                              void*, const cuuint64_t*, const cuuint64_t*, int, int,
+                                              cuuint32_t, cuuint32_t, const cuuint32_t*,
+                                              CUtensorMapInterleave, CUtensorMapIm2ColWideMode,
+                                              CUtensorMapSwizzle, CUtensorMapL2promotion,
+                                              CUtensorMapFloatOOBfill) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 inline CUresult tensor_map_replace_address(call&, CUtensorMap* map, void* address) {
   machine::tensor_map changed;
   if (map == nullptr || reinterpret_cast<std::uintptr_t>(address) % 16 != 0)
