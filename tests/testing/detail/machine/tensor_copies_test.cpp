@@ -176,6 +176,7 @@ TEST_CASE("what is no tensor map, or another one, is a fault", "[machine]") {
                  "a tensor map of 2 dimensions; the instruction is for 3"));
   tensor_map images;
   images.rank = 3;
+  images.box = {8, 4, 1};
   CHECK(contains(fault_of("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::"
                           "complete_tx::bytes [%r2], [%rd1, {0, 0, 0}], [%r1], {0};",
                           fault_kind::illegal_instruction, images),
