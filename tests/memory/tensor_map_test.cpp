@@ -169,6 +169,9 @@ TEST_CASE("tensor map: what the copy engine does not do is rejected", "[tensor]"
   CHECK(says(refused(good, {8, 8}, {.steps = {1, 2}}), "the step of axis 1 is 2", "1 to 1"));
   CHECK(says(refused(good, {8, 8}, {.interleave = gpu::tensor_interleave::bytes_16}),
              "at least 3 axes", "has 2"));
+  if (value_of(test::first_device().compute_capability()).major < 10)
+    CHECK(says(refused(good, {8, 8}, {.swizzle = gpu::tensor_swizzle::bytes_128_atom_32}),
+               "compute capability 9.x, and tensor_swizzle::bytes_128_atom_32 needs 10.0"));
   CHECK(says(refused(good, {8, 8}, {.swizzle = static_cast<gpu::tensor_swizzle>(9)}),
              "9 is not a valid gpu::tensor_swizzle"));
   const auto integers = view_at<int>(4096, {20, 64}, {64, 1});

@@ -39,7 +39,7 @@ inline result<CUtensorMap> encode_im2col_wide(context_or_device on, const view_l
                                               const tensor_map_options& options,
                                               source_location where) noexcept {
   const tensor_map_call call{"gpu::make_im2col_wide_map", where};
-  const context_ref context = GPU_TRY(tensor_map_context(on, call));
+  const context_ref context = GPU_TRY(tensor_map_context(on, options.swizzle, call));
   int major = 0;
   GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
       where, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, context.device().native()));

@@ -99,13 +99,26 @@ inline constexpr char needs_tensor_maps[] =
     "use tensor maps, which need compute capability 9.0. Copy the elements with loads and stores "
     "there, or with cp.async.";
 
-/// Returns the context, after the check that its device has tensor maps.
-inline result<context_ref> tensor_map_context(context_or_device on,
+/// Returns the context, after the check that its device has tensor maps, and that swizzle.
+inline result<context_ref> tensor_map_context(context_or_device on, tensor_swizzle swizzle,
                                               const tensor_map_call& call) noexcept {
   const context_ref context = GPU_TRY(on.resolve(call.function, call.where));
   GPU_TRY(require_ability(call.function, context.device(),
                           CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, needs_tensor_maps,
                           call.where));
+  if (swizzle > tensor_swizzle::bytes_128 && name_of(swizzle) != nullptr) {
+    int major = 0;
+    GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
+        call.where, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+        context.device().native()));
+    if (major < 10) {
+      text_builder out;
+      out << "device " << context.device().native() << " has compute capability " << major
+          << ".x, and tensor_swizzle::" << name_of(swizzle)
+          << " needs 10.0. Use tensor_swizzle::bytes_128.";
+      GPU_TRY(call.refuse(out, static_cast<std::uint64_t>(major), 10, errc::not_supported));
+    }
+  }
   return context;
 }
 
@@ -116,7 +129,7 @@ inline result<CUtensorMap> encode_tiled(context_or_device on, const view_layout&
                                         const tensor_map_options& options,
                                         source_location where) noexcept {
   const tensor_map_call call{"gpu::make_tensor_map", where};
-  const context_ref context = GPU_TRY(tensor_map_context(on, call));
+  const context_ref context = GPU_TRY(tensor_map_context(on, options.swizzle, call));
   native_tensor tensor;
   GPU_TRY(describe_tensor(tensor, view, element, options, call));
   cuuint32_t tile[most_tensor_axes] = {};
@@ -142,7 +155,7 @@ inline result<CUtensorMap> encode_im2col(context_or_device on, const view_layout
                                          const tensor_map_options& options,
                                          source_location where) noexcept {
   const tensor_map_call call{"gpu::make_im2col_map", where};
-  const context_ref context = GPU_TRY(tensor_map_context(on, call));
+  const context_ref context = GPU_TRY(tensor_map_context(on, options.swizzle, call));
   native_tensor tensor;
   GPU_TRY(describe_tensor(tensor, view, element, options, call));
   const int axes = view.rank - 2;

@@ -9,13 +9,17 @@ namespace gpu::inline v1 {
 
 /// How the 16-byte pieces of a tile are exchanged in shared memory, so that a warp that reads a
 /// column of them meets no bank conflicts. Bits 4 to 6 of the address of a piece are combined by
-/// exclusive or with bits 7 to 9, as many of them as the span has. Converts to `CUtensorMapSwizzle`
-/// by cast.
+/// exclusive or with bits 7 to 9, as many of them as the span has. The kinds with an atom exchange
+/// larger pieces, and need compute capability 10.0. Converts to `CUtensorMapSwizzle` by cast.
 enum class tensor_swizzle : int {
   none = CU_TENSOR_MAP_SWIZZLE_NONE,
   bytes_32 = CU_TENSOR_MAP_SWIZZLE_32B,    ///< within 32 bytes: bit 4 with bit 7
   bytes_64 = CU_TENSOR_MAP_SWIZZLE_64B,    ///< within 64 bytes: bits 4 and 5 with 7 and 8
   bytes_128 = CU_TENSOR_MAP_SWIZZLE_128B,  ///< within 128 bytes: bits 4 to 6 with 7 to 9
+  bytes_128_atom_32 = CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B,  ///< pieces of 32 bytes
+  /// Pieces of 32 bytes; in every other row the halves of each 16 bytes change places, too.
+  bytes_128_atom_32_flip_8 = CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B,
+  bytes_128_atom_64 = CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B,  ///< pieces of 64 bytes
 };
 
 /// The enumerator, such as "bytes_128"; null for a value that this library does not know.
@@ -25,6 +29,9 @@ constexpr const char* name_of(tensor_swizzle swizzle) noexcept {
     case tensor_swizzle::bytes_32: return "bytes_32";
     case tensor_swizzle::bytes_64: return "bytes_64";
     case tensor_swizzle::bytes_128: return "bytes_128";
+    case tensor_swizzle::bytes_128_atom_32: return "bytes_128_atom_32";
+    case tensor_swizzle::bytes_128_atom_32_flip_8: return "bytes_128_atom_32_flip_8";
+    case tensor_swizzle::bytes_128_atom_64: return "bytes_128_atom_64";
   }
   return nullptr;
 }

@@ -193,7 +193,9 @@ inline result<> check_inner_bytes(const char* what, std::size_t count, std::size
     return call.refuse(out, bytes, 16);
   }
   if (options.swizzle == tensor_swizzle::none) return {};
-  const std::size_t span = std::size_t{16} << static_cast<int>(options.swizzle);
+  const std::size_t span = options.swizzle > tensor_swizzle::bytes_128
+                               ? 128
+                               : std::size_t{16} << static_cast<int>(options.swizzle);
   if (bytes <= span) return {};
   out << what << " are " << bytes << " bytes, more than the " << span
       << " of tensor_swizzle::" << name_of(options.swizzle) << ". Pass at most "

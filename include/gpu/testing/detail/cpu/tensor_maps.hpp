@@ -65,7 +65,7 @@ inline CUresult take_tensor(call& c, const tensor_order& order, std::uint32_t le
     return CUDA_ERROR_INVALID_VALUE;
   if (!set_tensor_element(map, order.type)) return CUDA_ERROR_INVALID_VALUE;
   if (order.interleave > CU_TENSOR_MAP_INTERLEAVE_32B ||
-      order.swizzle > CU_TENSOR_MAP_SWIZZLE_128B ||
+      order.swizzle > CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B ||
       order.promotion > CU_TENSOR_MAP_L2_PROMOTION_L2_256B ||
       order.fill > CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA)
     return CUDA_ERROR_INVALID_VALUE;
@@ -73,6 +73,10 @@ inline CUresult take_tensor(call& c, const tensor_order& order, std::uint32_t le
   if (with_nan && !ptx::is_floating(map.element)) return CUDA_ERROR_INVALID_VALUE;
   if (order.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) {
     c.driver.report("tensor maps of interleaved tensors are not supported by the CPU driver");
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  if (order.swizzle > CU_TENSOR_MAP_SWIZZLE_128B) {
+    c.driver.report("tensor maps with atoms of a swizzle are not supported by the CPU driver");
     return CUDA_ERROR_NOT_SUPPORTED;
   }
   map.mark = machine::tensor_map::mark_of_map;
