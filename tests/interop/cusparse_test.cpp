@@ -247,8 +247,8 @@ template <class T> void check_products(const fixture& f, gpu::cusparse_handle& h
   test::value_of(handle.matmul(a.matrix, b(gpu::all(), gpu::slice(0, 3)), part));
   check(f.download(test::value_of(gpu::evaluate(f.stream, part))), false, 3);
   const auto x = test::value_of(gpu::evaluate(f.stream, b(gpu::all(), 0)));
-  auto y = test::value_of(
-      gpu::evaluate(f.stream, matrix_of(f, host_c, {rows, width}, false)(gpu::all(), 0)));
+  const auto before = matrix_of(f, host_c, {rows, width}, false);
+  auto y = test::value_of(gpu::evaluate(f.stream, before(gpu::all(), 0)));
   test::value_of(handle.matmul(a.matrix, x, y, {.alpha = alpha, .beta = beta}));
   check(f.download(y), true, 1);
   test::value_of(handle.matmul(a.matrix, x.span(), y.span()));
@@ -297,7 +297,7 @@ TEST_CASE("cuSPARSE: what does not fit is refused with a sentence", "[interop][c
   CHECK(test::error_of(gpu::cusparse_handle::create(gpu::stream_ref())) == gpu::errc::empty_handle);
   auto handle = test::value_of(gpu::cusparse_handle::create(f.stream));
   sparse<float> a(f);
-  const auto b = test::value_of(gpu::ones<float>(f.stream, gpu::shape{inner, width}));
+  auto b = test::value_of(gpu::ones<float>(f.stream, gpu::shape{inner, width}));
   auto c = test::value_of(gpu::ones<float>(f.stream, gpu::shape{rows, width}));
   CHECK(test::says(test::error_of(handle.matmul(a.matrix, c, c)), "the sparse matrix is 6 x 9",
                    "b has the shape (6, 4) and c has (6, 4)"));
