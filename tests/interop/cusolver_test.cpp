@@ -237,12 +237,17 @@ TEST_CASE("cuSOLVER: each of its calls fails in turn", "[interop][cusolver]") {
 
 TEST_CASE("cuSOLVER: driver calls fail in turn", "[interop][cusolver][cpu]") {
   const stand_ins in_force;
+  cusolver_stand_in::computes = false;
   CHECK(test::sweep_calls(
             []() -> gpu::result<> {
               const auto stream = GPU_TRY(gpu::stream::create(GPU_TRY(gpu::device::get(0))));
-              return gpu::cusolver_handle::create(stream).transform([](const auto&) {});
+              auto solver = GPU_TRY(gpu::cusolver_handle::create(stream));
+              const auto a = GPU_TRY(gpu::eye<float>(stream, 2));
+              GPU_TRY(solver.eigenvectors(a));
+              return solver.least_squares(a, a(0)).transform([](const auto&) {});
             },
-            {"cuCtxGetCurrent", "cuCtxPushCurrent"}) == "");
+            {"cuCtxGetCurrent", "cuCtxPushCurrent", "cuMemcpyHtoD"}) == "");
+  cusolver_stand_in::computes = true;
 }
 
 TEST_CASE("child: there is no cuSOLVER", "[.child]") {

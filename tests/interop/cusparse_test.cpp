@@ -22,6 +22,7 @@ using in_force = gpu::detail::scoped_library_table<gpu::detail::cusparse_library
 
 int live = 0;  // handles and descriptors
 void* stream_of_handle = nullptr;
+bool computes = true;
 
 /// What descriptors hold: a CSR matrix, a vector or a dense matrix.
 struct operand {
@@ -101,6 +102,7 @@ void multiply(const operand& a, operand b, const operand& c, bool turned, const 
 int multiply(const void* a, const void* b, void* c, bool turned, const void* alpha,
              const void* beta, int type) {
   if (test::calls_of_library().fails()) return 6;
+  if (!computes) return 0;
   REQUIRE(gpu::driver::current_entry_points().stream_synchronize(
               static_cast<CUstream>(stream_of_handle)) == CUDA_SUCCESS);
   const auto& matrix = *static_cast<const operand*>(a);
@@ -364,6 +366,27 @@ TEST_CASE("cuSPARSE: driver calls fail in turn", "[interop][cusparse][cpu]") {
               return gpu::cusparse_handle::create(stream).transform([](const auto&) {});
             },
             {"cuCtxGetCurrent", "cuCtxPushCurrent"}) == "");
+  CHECK(live == 0);
+}
+
+TEST_CASE("cuSPARSE: driver calls of products fail in turn", "[interop][cusparse][cpu][thorough]") {
+  const auto table = stand_in();
+  const in_force replaced(table);
+  computes = false;
+  CHECK(test::sweep_calls(
+            []() -> gpu::result<> {
+              const auto stream = GPU_TRY(gpu::stream::create(GPU_TRY(gpu::device::get(0))));
+              auto handle = GPU_TRY(gpu::cusparse_handle::create(stream));
+              const auto a = GPU_TRY(gpu::csr_matrix<float>::from_triplets(
+                  stream, {2, 2}, std::vector<int>{0, 1}, std::vector<int>{1, 0},
+                  std::vector<float>{1, 2}));
+              const auto b = GPU_TRY(gpu::zeros<float>(stream, gpu::shape{2, 2}));
+              auto c = GPU_TRY(gpu::zeros<float>(stream, gpu::shape{2, 2}));
+              GPU_TRY(handle.matmul(a, b, c));
+              return handle.matmul(a, b(0), c(0));
+            },
+            {"cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxGetDevice"}) == "");
+  computes = true;
   CHECK(live == 0);
 }
 
