@@ -8,6 +8,7 @@
 #include <gpu/array/view_elements.hpp>
 #include <gpu/interop/detail/cusolver_functions.hpp>
 
+#include <cmath>
 #include <limits>
 
 namespace gpu::inline v1 {
