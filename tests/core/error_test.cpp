@@ -70,6 +70,8 @@ TEST_CASE("error: names are those of cuda.h and nvrtc.h", "[core][error]") {
   CHECK(name(error_domain::cublas, 15) == "CUBLAS_STATUS_NOT_SUPPORTED");
   CHECK(name(error_domain::nccl, 6) == "ncclRemoteError");
   CHECK(name(error_domain::cufft, 16) == "CUFFT_NOT_SUPPORTED");
+  CHECK(name(error_domain::cusolver, 9) == "CUSOLVER_STATUS_NOT_SUPPORTED");
+  CHECK(name(error_domain::cusparse, 10) == "CUSPARSE_STATUS_NOT_SUPPORTED");
   CHECK(name(error_domain::curand, 1) == "unknown");
   CHECK(name(error_domain::gpu, static_cast<int>(errc::no_driver)) == "no_driver");
   CHECK(name(error_domain::gpu, static_cast<int>(errc::capture_prohibited)) ==
@@ -95,6 +97,8 @@ TEST_CASE("error: kinds are those that a caller handles alike", "[core][error]")
   CHECK(cuda_error(error_domain::cublas, 7, "x", {}).kind() == error_kind::runtime);
   CHECK(cuda_error(error_domain::nccl, 5, "x", {}).kind() == error_kind::runtime);
   CHECK(cuda_error(error_domain::cufft, 2, "x", {}).kind() == error_kind::memory);
+  CHECK(cuda_error(error_domain::cusolver, 2, "x", {}).kind() == error_kind::memory);
+  CHECK(cuda_error(error_domain::cusparse, 2, "x", {}).kind() == error_kind::memory);
   CHECK(driver_error(CUDA_ERROR_ECC_UNCORRECTABLE).kind() == error_kind::runtime);
   CHECK(driver_error(CUDA_ERROR_CONTEXT_IS_DESTROYED).kind() == error_kind::logic);
   CHECK(own_error(errc::out_of_host_memory).kind() == error_kind::memory);
@@ -136,7 +140,8 @@ TEST_CASE("error: every code that has advice has a name", "[core][error]") {
   for (int code = 1; code < 1000; ++code) {
     for (const error_domain domain :
          {error_domain::driver, error_domain::nvrtc, error_domain::nvjitlink, error_domain::cublas,
-          error_domain::nccl, error_domain::cufft}) {
+          error_domain::nccl, error_domain::cufft, error_domain::cusolver,
+          error_domain::cusparse}) {
       if (gpu::detail::error_advice(domain, code) != nullptr) {
         CHECK(gpu::detail::error_code_name(domain, code) != nullptr);
       }
@@ -164,6 +169,8 @@ TEST_CASE("error: the advice is about the code", "[core][error]") {
   has(advice(error_domain::driver, CUDA_ERROR_UNSUPPORTED_PTX_VERSION), "update the driver");
   has(advice(error_domain::cublas, 3), "ALLOC_FAILED (3). cuBLAS had no memory");
   has(advice(error_domain::cufft, 8), "INVALID_SIZE (8). cuFFT does not transform");
+  has(advice(error_domain::cusolver, 4), "ARCH_MISMATCH (4). This cuSOLVER does not support");
+  has(advice(error_domain::cusparse, 11), "INSUFFICIENT_RESOURCES (11). The device has too");
   has(advice(error_domain::nccl, 6), "ncclRemoteError (6). Another rank has failed");
   CHECK(advice(error_domain::curand, 102) == "x: unknown (102)");
 }

@@ -35,9 +35,12 @@ TEST_CASE("system_error: domains do not mix", "[interop][system_error]") {
   CHECK(std::string(gpu::error_category(error_domain::cublas).name()) == "cublas");
   CHECK(std::string(gpu::error_category(error_domain::nccl).name()) == "nccl");
   CHECK(std::string(gpu::error_category(error_domain::cufft).name()) == "cufft");
+  CHECK(std::string(gpu::error_category(error_domain::cusolver).name()) == "cusolver");
+  CHECK(std::string(gpu::error_category(error_domain::cusparse).name()) == "cusparse");
   for (const error_domain each :
        {error_domain::gpu, error_domain::driver, error_domain::nvrtc, error_domain::curand,
-        error_domain::nvjitlink, error_domain::cublas, error_domain::nccl, error_domain::cufft})
+        error_domain::nvjitlink, error_domain::cublas, error_domain::nccl, error_domain::cufft,
+        error_domain::cusolver, error_domain::cusparse})
     CHECK(make_error_code(cuda_error(each, 1, "a", {})).category() == gpu::error_category(each));
 }
 

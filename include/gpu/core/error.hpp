@@ -38,7 +38,7 @@ class cuda_error {
   error_domain domain() const noexcept { return domain_; }
   /// Returns the code. Its type depends on `domain()`: `CUresult`, `nvrtcResult`,
   /// `nvJitLinkResult`, `curandStatus_t`, `cublasStatus_t`, `ncclResult_t`,
-  /// `cufftResult` or `errc`.
+  /// `cufftResult`, `cusolverStatus_t`, `cusparseStatus_t` or `errc`.
   int code() const noexcept { return code_; }
   /// Returns the name of the code's enumerator, such as `CUDA_ERROR_OUT_OF_MEMORY`.
   const char* name() const noexcept {
@@ -163,6 +163,12 @@ inline error_kind cuda_error::kind() const noexcept {
     case error_domain::cufft:
       return code_ == static_cast<int>(detail::cufft_code::alloc_failed) ? error_kind::memory
                                                                          : error_kind::runtime;
+    case error_domain::cusolver:
+      return code_ == static_cast<int>(detail::cusolver_code::alloc_failed) ? error_kind::memory
+                                                                            : error_kind::runtime;
+    case error_domain::cusparse:
+      return code_ == static_cast<int>(detail::cusparse_code::alloc_failed) ? error_kind::memory
+                                                                            : error_kind::runtime;
     case error_domain::nccl:
     case error_domain::curand: return error_kind::runtime;
     case error_domain::gpu: break;

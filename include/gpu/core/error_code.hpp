@@ -17,6 +17,8 @@ enum class error_domain : std::uint8_t {
   cublas,     ///< cuBLAS or cuBLASLt; the code is a `cublasStatus_t`
   nccl,       ///< NCCL; the code is an `ncclResult_t`
   cufft,      ///< cuFFT; the code is a `cufftResult`
+  cusolver,   ///< cuSOLVER; the code is a `cusolverStatus_t`
+  cusparse,   ///< cuSPARSE; the code is a `cusparseStatus_t`
 };
 
 /// The errors that this library finds itself.

@@ -25,6 +25,19 @@ struct cublas_functions {
                   std::int64_t b_leading, long long b_stride, const void* beta, void* c, int c_type,
                   std::int64_t c_leading, long long c_stride, std::int64_t count, int compute_type,
                   int algorithm);
+  // Triangular systems with many right sides.
+  int (*solve_float)(void* handle, int side, int triangle, int transpose, int diagonal, int m,
+                     int n, const void* alpha, const void* a, int a_leading, void* b,
+                     int b_leading);
+  int (*solve_double)(void* handle, int side, int triangle, int transpose, int diagonal, int m,
+                      int n, const void* alpha, const void* a, int a_leading, void* b,
+                      int b_leading);
+  int (*solve_complex_float)(void* handle, int side, int triangle, int transpose, int diagonal,
+                             int m, int n, const void* alpha, const void* a, int a_leading, void* b,
+                             int b_leading);
+  int (*solve_complex_double)(void* handle, int side, int triangle, int transpose, int diagonal,
+                              int m, int n, const void* alpha, const void* a, int a_leading,
+                              void* b, int b_leading);
 
   errc unavailable;  ///< why all members are null, or 0
   const char* unavailable_detail;
@@ -38,6 +51,10 @@ struct cublas_library : run_time_library<cublas_library> {
       {"cublasSetStream_v2", offsetof(table, set_stream)},
       {"cublasGetProperty", offsetof(table, get_property)},
       {"cublasGemmStridedBatchedEx_64", offsetof(table, multiply)},
+      {"cublasStrsm_v2", offsetof(table, solve_float)},
+      {"cublasDtrsm_v2", offsetof(table, solve_double)},
+      {"cublasCtrsm_v2", offsetof(table, solve_complex_float)},
+      {"cublasZtrsm_v2", offsetof(table, solve_complex_double)},
   };
   static constexpr const char* name = "cuBLAS";
   static constexpr const char* wheel = "nvidia-cublas";

@@ -16,8 +16,8 @@ class error_category : public std::error_category {
   explicit constexpr error_category(error_domain domain) noexcept : domain_{domain} {}
 
   const char* name() const noexcept override {
-    constexpr const char* names[] = {"gpu",       "cuda",   "nvrtc", "curand",
-                                     "nvjitlink", "cublas", "nccl",  "cufft"};
+    constexpr const char* names[] = {"gpu",    "cuda", "nvrtc", "curand",   "nvjitlink",
+                                     "cublas", "nccl", "cufft", "cusolver", "cusparse"};
     return names[static_cast<unsigned>(domain_)];
   }
 
@@ -65,14 +65,20 @@ class error_category : public std::error_category {
 }  // namespace detail
 
 /// Returns the category for the codes of one domain: `gpu`, `cuda`, `nvrtc`, `curand`,
-/// `nvjitlink`, `cublas`, `nccl` or `cufft`. Shared libraries may each have their own object, so
-/// compare their codes by the category's name.
+/// `nvjitlink`, `cublas`, `nccl`, `cufft`, `cusolver` or `cusparse`. Shared libraries may each have
+/// their own object, so compare their codes by the category's name.
 inline const std::error_category& error_category(error_domain domain) noexcept {
   static const detail::error_category categories[] = {
-      detail::error_category(error_domain::gpu),       detail::error_category(error_domain::driver),
-      detail::error_category(error_domain::nvrtc),     detail::error_category(error_domain::curand),
-      detail::error_category(error_domain::nvjitlink), detail::error_category(error_domain::cublas),
-      detail::error_category(error_domain::nccl),      detail::error_category(error_domain::cufft)};
+      detail::error_category(error_domain::gpu),
+      detail::error_category(error_domain::driver),
+      detail::error_category(error_domain::nvrtc),
+      detail::error_category(error_domain::curand),
+      detail::error_category(error_domain::nvjitlink),
+      detail::error_category(error_domain::cublas),
+      detail::error_category(error_domain::nccl),
+      detail::error_category(error_domain::cufft),
+      detail::error_category(error_domain::cusolver),
+      detail::error_category(error_domain::cusparse)};
   return categories[static_cast<unsigned>(domain)];
 }
 

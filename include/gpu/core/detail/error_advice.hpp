@@ -219,6 +219,44 @@ inline const char* cufft_advice(int code) noexcept {
   }
 }
 
+inline const char* cusolver_advice(int code) noexcept {
+  switch (static_cast<cusolver_code>(code)) {
+    case cusolver_code::not_initialized:
+      return "cuSOLVER could not use the device: create the handle while the driver and a context "
+             "work, and outside of captures.";
+    case cusolver_code::alloc_failed:
+      return "cuSOLVER had no memory of its own; free buffers that are no longer needed.";
+    case cusolver_code::invalid_value:
+      return "cuSOLVER rejects one of the arguments; check extents and strides.";
+    case cusolver_code::arch_mismatch:
+      return "This cuSOLVER does not support the device; install one that is as new as the device.";
+    case cusolver_code::execution_failed:
+      return "A kernel of cuSOLVER failed; an earlier kernel may have lost the context.";
+    default: return nullptr;
+  }
+}
+
+inline const char* cusparse_advice(int code) noexcept {
+  switch (static_cast<cusparse_code>(code)) {
+    case cusparse_code::not_initialized:
+      return "cuSPARSE could not use the device: create the handle while the driver and a context "
+             "work, and outside of captures.";
+    case cusparse_code::alloc_failed:
+      return "cuSPARSE had no memory of its own; free buffers that are no longer needed.";
+    case cusparse_code::invalid_value:
+      return "cuSPARSE rejects one of the arguments; check extents and strides.";
+    case cusparse_code::arch_mismatch:
+      return "This cuSPARSE does not support the device; install one that is as new as the device.";
+    case cusparse_code::execution_failed:
+      return "A kernel of cuSPARSE failed; an earlier kernel may have lost the context.";
+    case cusparse_code::not_supported:
+      return "This cuSPARSE does not have the operation for these types and layouts.";
+    case cusparse_code::insufficient_resources:
+      return "The device has too little memory or shared memory for this call of cuSPARSE.";
+    default: return nullptr;
+  }
+}
+
 inline const char* nccl_advice(int code) noexcept {
   switch (static_cast<nccl_code>(code)) {
     case nccl_code::unhandled_cuda_error:
@@ -248,6 +286,8 @@ inline const char* error_advice(error_domain domain, int code) noexcept {
     case error_domain::cublas: return cublas_advice(code);
     case error_domain::nccl: return nccl_advice(code);
     case error_domain::cufft: return cufft_advice(code);
+    case error_domain::cusolver: return cusolver_advice(code);
+    case error_domain::cusparse: return cusparse_advice(code);
     case error_domain::gpu:
     case error_domain::curand: break;
   }

@@ -185,6 +185,47 @@ inline constexpr char cufft_code_names[] =
     "19 CUFFT_NVJITLINK_FAILURE\0"
     "20 CUFFT_NVSHMEM_FAILURE\0";
 
+inline constexpr char cusolver_code_names[] =
+    "0 CUSOLVER_STATUS_SUCCESS\0"
+    "1 CUSOLVER_STATUS_NOT_INITIALIZED\0"
+    "2 CUSOLVER_STATUS_ALLOC_FAILED\0"
+    "3 CUSOLVER_STATUS_INVALID_VALUE\0"
+    "4 CUSOLVER_STATUS_ARCH_MISMATCH\0"
+    "5 CUSOLVER_STATUS_MAPPING_ERROR\0"
+    "6 CUSOLVER_STATUS_EXECUTION_FAILED\0"
+    "7 CUSOLVER_STATUS_INTERNAL_ERROR\0"
+    "8 CUSOLVER_STATUS_MATRIX_TYPE_NOT_SUPPORTED\0"
+    "9 CUSOLVER_STATUS_NOT_SUPPORTED\0"
+    "10 CUSOLVER_STATUS_ZERO_PIVOT\0"
+    "11 CUSOLVER_STATUS_INVALID_LICENSE\0"
+    "12 CUSOLVER_STATUS_IRS_PARAMS_NOT_INITIALIZED\0"
+    "13 CUSOLVER_STATUS_IRS_PARAMS_INVALID\0"
+    "14 CUSOLVER_STATUS_IRS_PARAMS_INVALID_PREC\0"
+    "15 CUSOLVER_STATUS_IRS_PARAMS_INVALID_REFINE\0"
+    "16 CUSOLVER_STATUS_IRS_PARAMS_INVALID_MAXITER\0"
+    "20 CUSOLVER_STATUS_IRS_INTERNAL_ERROR\0"
+    "21 CUSOLVER_STATUS_IRS_NOT_SUPPORTED\0"
+    "22 CUSOLVER_STATUS_IRS_OUT_OF_RANGE\0"
+    "23 CUSOLVER_STATUS_IRS_NRHS_NOT_SUPPORTED_FOR_REFINE_GMRES\0"
+    "25 CUSOLVER_STATUS_IRS_INFOS_NOT_INITIALIZED\0"
+    "26 CUSOLVER_STATUS_IRS_INFOS_NOT_DESTROYED\0"
+    "30 CUSOLVER_STATUS_IRS_MATRIX_SINGULAR\0"
+    "31 CUSOLVER_STATUS_INVALID_WORKSPACE\0";
+
+inline constexpr char cusparse_code_names[] =
+    "0 CUSPARSE_STATUS_SUCCESS\0"
+    "1 CUSPARSE_STATUS_NOT_INITIALIZED\0"
+    "2 CUSPARSE_STATUS_ALLOC_FAILED\0"
+    "3 CUSPARSE_STATUS_INVALID_VALUE\0"
+    "4 CUSPARSE_STATUS_ARCH_MISMATCH\0"
+    "5 CUSPARSE_STATUS_MAPPING_ERROR\0"
+    "6 CUSPARSE_STATUS_EXECUTION_FAILED\0"
+    "7 CUSPARSE_STATUS_INTERNAL_ERROR\0"
+    "8 CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED\0"
+    "9 CUSPARSE_STATUS_ZERO_PIVOT\0"
+    "10 CUSPARSE_STATUS_NOT_SUPPORTED\0"
+    "11 CUSPARSE_STATUS_INSUFFICIENT_RESOURCES\0";
+
 inline constexpr char nccl_code_names[] =
     "0 ncclSuccess\0"
     "1 ncclUnhandledCudaError\0"
@@ -248,6 +289,8 @@ inline const char* error_code_name(error_domain domain, int code) noexcept {
     case error_domain::cublas: return find_name(cublas_code_names, code);
     case error_domain::nccl: return find_name(nccl_code_names, code);
     case error_domain::cufft: return find_name(cufft_code_names, code);
+    case error_domain::cusolver: return find_name(cusolver_code_names, code);
+    case error_domain::cusparse: return find_name(cusparse_code_names, code);
     case error_domain::curand: break;
   }
   return nullptr;

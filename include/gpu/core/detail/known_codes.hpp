@@ -102,6 +102,26 @@ enum class cufft_code : int {
   invalid_size = 8,
 };
 
+/// Values of `cusolverStatus_t`.
+enum class cusolver_code : int {
+  not_initialized = 1,
+  alloc_failed = 2,
+  invalid_value = 3,
+  arch_mismatch = 4,
+  execution_failed = 6,
+};
+
+/// Values of `cusparseStatus_t`.
+enum class cusparse_code : int {
+  not_initialized = 1,
+  alloc_failed = 2,
+  invalid_value = 3,
+  arch_mismatch = 4,
+  execution_failed = 6,
+  not_supported = 10,
+  insufficient_resources = 11,
+};
+
 enum class nccl_code : int {
   unhandled_cuda_error = 1,
   system_error = 2,
