@@ -58,7 +58,7 @@ inline std::string picture_text(std::string_view text, std::size_t most) {
       default:
         if (length == 0) {
           to += '?';
-        } else if (static_cast<unsigned char>(character[0]) < 0x20) {
+        } else if (static_cast<unsigned char>(character[0]) < 0x20 && character[0] != '\n') {
           to += ' ';
         } else {
           to += character;
