@@ -84,7 +84,7 @@ inline void write_cost_rows(std::string& out, const std::vector<cost_row>& rows)
 }  // namespace detail
 
 /// Returns a table for each kernel, with a row for each line of its source that was executed, those
-/// with most instructions first:
+/// with the highest `cost_counts::cost()` first:
 ///
 /// | column | |
 /// | --- | --- |

@@ -80,7 +80,13 @@ struct cost_counts {
   /// Returns the share of the bytes moved that was asked for, to a whole number of sectors; 1
   /// without accesses.
   double coalescing() const noexcept { return share(least_sectors, sectors, 1); }
+  /// Returns the wavefronts that are there only because lanes want different words of one bank.
   std::uint64_t bank_conflicts() const noexcept { return wavefronts - least_wavefronts; }
+  /// Returns a number to put lines in order by: that of the instructions, of the bank conflicts,
+  /// and of the sectors that are not needed.
+  std::uint64_t cost() const noexcept {
+    return instructions() + bank_conflicts() + sectors - least_sectors;
+  }
 
   cost_counts& operator+=(const cost_counts& other) noexcept {
     for (std::size_t i = 0; i < by_kind.size(); ++i) by_kind[i] += other.by_kind[i];
@@ -122,7 +128,7 @@ struct line_costs {
 struct kernel_costs {
   std::string name;
   std::uint64_t launches = 0;
-  std::vector<line_costs> lines;  ///< that were executed; those with most instructions first
+  std::vector<line_costs> lines;  ///< that were executed; those with the highest cost() first
 
   cost_counts total() const noexcept {
     cost_counts sum;
@@ -134,7 +140,7 @@ struct kernel_costs {
 /// What the CPU driver counted while a `cost_collection` was alive. `to_table` and `to_svg` show
 /// it.
 struct cost_report {
-  std::vector<kernel_costs> kernels;  ///< those with most instructions first
+  std::vector<kernel_costs> kernels;  ///< those with the highest cost() first
 
   cost_counts total() const noexcept {
     cost_counts sum;

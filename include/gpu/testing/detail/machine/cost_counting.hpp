@@ -32,7 +32,12 @@ class function_costs {
       const bool known = !place.source_file.empty() && place.source_line != 0;
       const unsigned line = known ? place.source_line : place.ptx_line;
       if (!known) place.source_file.clear();
-      std::replace(place.instruction.begin(), place.instruction.end(), '\t', ' ');
+      const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\n'; };
+      std::string& text = place.instruction;
+      std::replace_if(text.begin(), text.end(), is_space, ' ');
+      text.erase(std::unique(text.begin(), text.end(),
+                             [](char a, char b) { return a == ' ' && b == ' '; }),
+                 text.end());
       const auto [found, fresh] =
           rows.try_emplace({place.source_file, line}, static_cast<std::uint32_t>(lines.size()));
       if (fresh)
@@ -141,9 +146,8 @@ inline instruction_kind count_access(cost_counts& counts, const warp& w, const d
 
 /// Counts an instruction that the lanes in `lanes` are at, of which those in `mask` execute it. As
 /// on a device, one whose guard is false for all lanes counts too.
-[[gnu::noinline]] inline void count_instruction(function_costs& costs, const warp& w,
-                                                const decoded& d, std::size_t pc, lane_mask lanes,
-                                                lane_mask mask) {
+inline void count_instruction(function_costs& costs, const warp& w, const decoded& d,
+                              std::size_t pc, lane_mask lanes, lane_mask mask) {
   const function_costs::step& s = costs.steps[pc];
   if (!s.counts) return;
   cost_counts& counts = costs.lines[s.row].counts;

@@ -42,12 +42,12 @@ class cost_table {
             {std::get<0>(place), std::get<1>(place), std::get<2>(place), counts});
       std::stable_sort(kernel.lines.begin(), kernel.lines.end(),
                        [](const line_costs& a, const line_costs& b) {
-                         return a.counts.instructions() > b.counts.instructions();
+                         return a.counts.cost() > b.counts.cost();
                        });
     }
     std::stable_sort(out.kernels.begin(), out.kernels.end(),
                      [](const kernel_costs& a, const kernel_costs& b) {
-                       return a.total().instructions() > b.total().instructions();
+                       return a.total().cost() > b.total().cost();
                      });
     return out;
   }
