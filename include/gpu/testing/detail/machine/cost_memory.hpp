@@ -52,8 +52,8 @@ inline void count_global(cost_counts& counts, const lane_addresses& lanes, std::
 
 /// Counts an access to shared memory, whose 32 banks each give one word of 4 bytes in a wavefront,
 /// to as many lanes as want it. Lanes of up to 4 bytes are served together, those of 8 bytes by
-/// half warps, those of 16 by quarters (CUDA C++ Programming Guide, compute capability 3.x and
-/// older, on 64-bit and 128-bit accesses). Atomic operations on one word come one after the other.
+/// half warps, those of 16 by quarters (CUDA C Programming Guide, 64-bit and 128-bit accesses of
+/// compute capability 2.x). Atomic operations on one word come one after the other.
 inline void count_shared(cost_counts& counts, const lane_addresses& lanes, std::uint32_t size,
                          bool updates) {
   constexpr unsigned banks = 32;
