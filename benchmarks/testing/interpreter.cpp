@@ -1,12 +1,13 @@
 // Speed of the PTX machine at plain arithmetic: millions of thread-instructions per second,
-// on one thread and on all, without divergence and with; matrix products; samples of textures; and
-// how fast it loads a large module.
+// on one thread and on all, without divergence and with, and while costs are counted; matrix
+// products; samples of textures; and how fast it loads a large module.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "gpu/testing/detail/machine/cost_table.hpp"
 #include "gpu/testing/detail/machine/machine.hpp"
 #include "gpu/testing/detail/ptx/parser.hpp"
 
@@ -102,7 +103,7 @@ double seconds_of(const launch& what, address_space& memory, thread_pool& pool) 
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-void measure_kernels() {
+void measure_kernels(bool counted) {
   address_space memory;
   auto parsed = ptx::parse(std::string(head) + text);
   if (!parsed) return void(std::printf("%s\n", parsed.error->text.c_str()));
@@ -121,12 +122,14 @@ void measure_kernels() {
       what.grid = {4 * pool.threads(), 1, 1};
       what.block = {256, 1, 1};
       what.parameters = {reinterpret_cast<const std::byte*>(&arguments), 12};
+      cost_table costs;
+      if (counted) what.costs = &costs;
       double best = 1e9;
       for (int i = 0; i < 3; ++i) best = std::min(best, seconds_of(what, memory, pool));
       const double executed =
           k.instructions * arguments.n * static_cast<double>(what.grid.count() * 256);
-      std::printf("%-10s %2u threads %10.1f M thread-instructions/s\n", k.kernel, pool.threads(),
-                  executed / best / 1e6);
+      std::printf("%-10s %2u threads %10.1f M thread-instructions/s%s\n", k.kernel, pool.threads(),
+                  executed / best / 1e6, counted ? ", counted" : "");
     }
   }
 }
@@ -272,7 +275,8 @@ void measure_loading() {
 }  // namespace
 
 int main() {
-  measure_kernels();
+  measure_kernels(false);
+  measure_kernels(true);
   measure_products();
   measure_textures();
   measure_loading();

@@ -5,6 +5,7 @@
 
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/cpu_driver_options.hpp>
+#include <gpu/testing/kernel_costs.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -12,8 +13,9 @@
 #include <vector>
 
 namespace gpu::testing {
+class cost_collection;
 class cpu_driver;
-}
+}  // namespace gpu::testing
 
 namespace test {
 
@@ -38,7 +40,23 @@ class cpu_driver {
   std::size_t take_findings() const;
 
  private:
+  friend class cost_collection;
+
   std::unique_ptr<gpu::testing::cpu_driver> driver_;
+};
+
+/// `gpu::testing::cost_collection`.
+class cost_collection {
+ public:
+  explicit cost_collection(const cpu_driver& driver);
+  cost_collection(const cost_collection&) = delete;
+  cost_collection& operator=(const cost_collection&) = delete;
+  ~cost_collection();
+
+  gpu::testing::cost_report report() const;
+
+ private:
+  std::unique_ptr<gpu::testing::cost_collection> collection_;
 };
 
 /// Returns the number of mistakes that the test program's driver found since the last call.

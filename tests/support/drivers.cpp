@@ -4,6 +4,7 @@
 #include "support/sanitizers.hpp"
 
 #include <gpu/driver/entry_points.hpp>
+#include <gpu/testing/cost_collection.hpp>
 #include <gpu/testing/cpu_driver.hpp>
 
 #include <cstdlib>
@@ -126,6 +127,11 @@ std::size_t cpu_driver::live_count() const { return driver_->live_count(); }
 std::size_t cpu_driver::held_count() const { return driver_->held_count(); }
 std::size_t cpu_driver::report_leaks() const { return driver_->report_leaks(); }
 std::size_t cpu_driver::take_findings() const { return driver_->take_findings(); }
+
+cost_collection::cost_collection(const cpu_driver& driver)
+    : collection_{std::make_unique<gpu::testing::cost_collection>(*driver.driver_)} {}
+cost_collection::~cost_collection() = default;
+gpu::testing::cost_report cost_collection::report() const { return collection_->report(); }
 
 std::size_t take_findings_of_process() { return gpu::testing::use_cpu_driver().take_findings(); }
 

@@ -36,6 +36,8 @@ namespace gpu::inline v1::testing {
 inline const cpu::backend& cpu::current_backend() noexcept { return own_backend; }
 #endif
 
+class cost_collection;
+
 /// An independent CUDA driver, with devices that exist in this process only. Up to
 /// `cpu_driver::limit()` may be alive at once.
 /// **Threads**: the table's functions may be called from any number of threads, as those of the
@@ -93,6 +95,8 @@ class cpu_driver {
   }
 
  private:
+  friend class cost_collection;
+
   driver::entry_points table_{};
   bool report_leaks_at_end_;
   cpu::driver_state& state_;

@@ -5,12 +5,19 @@
 
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/cpu_driver_options.hpp>
+#include <gpu/testing/kernel_costs.hpp>
 #include <gpu/testing/live_object.hpp>
 
 #include <cstddef>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu::inline v1::testing {
+
+namespace machine {
+class cost_table;
+}
+
+namespace cpu {
 
 struct driver_state;
 
@@ -25,9 +32,14 @@ struct backend {
   std::size_t (*count_live)(driver_state& driver);
   std::size_t (*count_held)(driver_state& driver);
   std::size_t (*take_findings)(driver_state& driver);
+  /// Waits for all work, and counts the costs of what comes after it in the table.
+  machine::cost_table& (*begin_costs)(driver_state& driver);
+  void (*end_costs)(driver_state& driver, machine::cost_table& table);
+  cost_report (*report_costs)(driver_state& driver, machine::cost_table& table);
 };
 
 /// Returns the code that this program is linked with or includes.
 const backend& current_backend() noexcept;
 
-}  // namespace gpu::inline v1::testing::cpu
+}  // namespace cpu
+}  // namespace gpu::inline v1::testing

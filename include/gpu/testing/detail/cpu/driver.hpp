@@ -72,6 +72,15 @@ inline constexpr backend own_backend{
     [](driver_state& driver) { return collect_live(driver).size(); },
     &count_held,
     [](driver_state& driver) { return driver.findings.exchange(0); },
+    [](driver_state& driver) -> machine::cost_table& {
+      (void)count_held(driver);
+      return driver.costs.begin();
+    },
+    [](driver_state& driver, machine::cost_table& table) { driver.costs.end(table); },
+    [](driver_state& driver, machine::cost_table& table) {
+      (void)count_held(driver);
+      return table.report();
+    },
 };
 
 }  // namespace gpu::inline v1::testing::cpu

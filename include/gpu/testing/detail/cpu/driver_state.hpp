@@ -4,6 +4,7 @@
 
 #include <gpu/testing/cpu_driver_options.hpp>
 #include <gpu/testing/detail/cpu/context_stacks.hpp>
+#include <gpu/testing/detail/cpu/cost_collections.hpp>
 #include <gpu/testing/detail/cpu/external_objects.hpp>
 #include <gpu/testing/detail/cpu/green_context_objects.hpp>
 #include <gpu/testing/detail/cpu/message_log.hpp>
@@ -15,7 +16,6 @@
 
 #include <cuda.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -88,6 +88,7 @@ struct driver_state {
   virtual_memory_state virtual_memory;
   place_table places;
   message_log log;
+  cost_collections costs;
 
   std::atomic<std::size_t> findings{0};  // mistakes that were reported and not yet asked for
 

@@ -202,7 +202,11 @@ inline void run_kernel(driver_state& driver, context_state& context, machine::la
     if (condition) condition->now.store(value);
     return condition != nullptr;
   };
+  machine::cost_table costs;
+  const auto collections = driver.costs.under_way();
+  if (!collections.empty()) what.costs = &costs;
   const auto fault = machine::run(what, driver.memory, driver.blocks);
+  for (const auto& each : collections) add_costs(costs, *each);
   if (!fault || driver.canceled.load()) return;
   set_fault(context, code_of(fault->kind));
   driver.report_finding(fault->text);

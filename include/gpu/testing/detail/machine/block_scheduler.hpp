@@ -130,7 +130,9 @@ inline block_status run_block(block_state& block) {
       for (const group& g : w->groups) ready = ready || g.waits == group::state::ready;
       if (!ready) continue;
       ran = true;
-      if (!run_warp(*w, instructions_per_turn)) {
+      const bool sound = block.costs == nullptr ? run_warp<false>(*w, instructions_per_turn)
+                                                : run_warp<true>(*w, instructions_per_turn);
+      if (!sound) {
         grid.end(make_fault(*w, w->at));
         return block_status::ended;
       }

@@ -43,6 +43,18 @@ class cluster_source {
   std::atomic<std::uint64_t> resident_{0};
 };
 
+/// Adds what a worker counted to the launch's table, however the worker ends.
+struct counted_end {
+  grid_state& grid;
+  const std::optional<launch_costs>& costs;
+  ~counted_end() {
+    if (!costs) return;
+    (void)within_memory([this] {
+      costs->add_to(*grid.what->costs, readable_kernel(grid.what->kernel->entry->name));
+    });
+  }
+};
+
 /// One worker: runs its resident clusters in turns. Blocks that take long may wait for others, so
 /// the longer they take the more are started beside them.
 inline void work_on(grid_state& grid, cluster_source& source) {
@@ -50,6 +62,9 @@ inline void work_on(grid_state& grid, cluster_source& source) {
   std::vector<std::unique_ptr<cluster_state>> spare;
   const bool all_at_once = grid.what->cooperative;
   std::uint64_t turns_since_start = 0;
+  std::optional<launch_costs> costs;
+  if (grid.what->costs != nullptr) costs.emplace(*grid.what->kernel->module);
+  const counted_end counted{grid, costs};
   while (!grid.stopped()) {
     if (source.any_left() &&
         (resident.empty() || all_at_once || turns_since_start >= 4 * resident.size())) {
@@ -62,6 +77,7 @@ inline void work_on(grid_state& grid, cluster_source& source) {
           spare.pop_back();
         }
         start_cluster(*cluster, grid, *index);
+        for (const auto& block : cluster->blocks) block->costs = costs ? &*costs : nullptr;
         resident.push_front(std::move(cluster));
         turns_since_start = 0;
       }
@@ -126,6 +142,8 @@ inline std::optional<fault> run(const launch& what, address_space& memory, threa
   grid_state grid;
   grid.what = &what;
   grid.memory = &memory;
+  if (what.costs != nullptr)
+    what.costs->add_launch(detail::readable_kernel(what.kernel->entry->name));
   if (what.cooperative) grid.workspace = detail::make_workspace(what, memory);
   const detail::workspace_end freed{grid};
   const std::uint64_t clusters = what.grid.count() / what.cluster.count();

@@ -38,6 +38,8 @@ struct hooks {
   std::function<bool(std::uint64_t, std::uint32_t)> set_conditional;
 };
 
+class cost_table;
+
 /// One launch. Everything it points to outlives `run`.
 struct launch {
   const executable* kernel = nullptr;
@@ -57,6 +59,7 @@ struct launch {
   limits limit{};
   checks check{};
   hooks hook{};
+  cost_table* costs = nullptr;  // takes what the instructions cost, by line; null: is not counted
   /// Set it from any thread to end the grid early; the result is then whatever was reached.
   const std::atomic<bool>* canceled = nullptr;
 };

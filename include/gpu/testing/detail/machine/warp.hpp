@@ -165,6 +165,7 @@ struct barrier_state {
 
 struct grid_state;
 struct cluster_state;
+class launch_costs;
 
 /// A thread block that is resident on a worker.
 struct block_state {
@@ -180,6 +181,7 @@ struct block_state {
   std::uint32_t exited = 0;
   std::uint32_t epoch = 0;  // block barriers passed
   std::uint32_t multiprocessor = 0;
+  launch_costs* costs = nullptr;  // of the worker; null: nobody asked
   // Views of recently used allocations, for all warps of the block, by instruction.
   std::array<memory_view, 16> views{};
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <gpu/testing/detail/machine/barriers.hpp>
+#include <gpu/testing/detail/machine/cost_counting.hpp>
 #include <gpu/testing/detail/machine/frames.hpp>
 #include <gpu/testing/detail/machine/handlers/async_copies.hpp>
 #include <gpu/testing/detail/machine/handlers/bulk_copies.hpp>
@@ -221,10 +222,12 @@ inline bool finish_instruction(warp& w, const decoded& d, group& g, action what,
 }
 
 /// Runs group `index` until it diverges, waits, ends, meets other groups, or the fuel is used up.
-/// False: a fault.
-inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
+/// Counts what it executes for a report of costs if that is wanted. False: a fault.
+template <bool Counted> inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
   group g = w.groups[index];
   bind(w, *g.in);
+  [[maybe_unused]] function_costs* costs = nullptr;
+  if constexpr (Counted) costs = &w.block->costs->of(*w.function);
   const decoded* const code = w.function->code.data();
   const std::byte* const registers = w.registers;
   const bool diverged = w.groups.size() > 1;
@@ -241,6 +244,9 @@ inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
     if (d.guard != no_slot) {
       const lane_mask guard = read_mask(registers, d.guard);
       mask &= d.guard_negated ? ~guard : guard;
+    }
+    if constexpr (Counted) count_instruction(*costs, w, d, pc, g.lanes, mask);
+    if (d.guard != no_slot) {
       if (mask == 0) {
         ++pc;
         continue;
@@ -255,6 +261,8 @@ inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
       pc = d.target;
       continue;
     }
+    if constexpr (Counted)
+      if (what == action::table_jump) count_table_jump(*costs, w, pc, g.lanes, mask);
     g.pc = pc;
     // Before groups split off, which take the number with them.
     g.executed += counted - left;
@@ -295,7 +303,7 @@ inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
 }
 
 /// Runs a warp for up to `fuel` instructions, or until all of its groups wait. False: a fault.
-inline bool run_warp(warp& w, std::uint32_t fuel) {
+template <bool Counted> inline bool run_warp(warp& w, std::uint32_t fuel) {
   w.yielded = false;
   while (fuel != 0 && !w.yielded) {
     std::size_t index = 0;
@@ -304,7 +312,7 @@ inline bool run_warp(warp& w, std::uint32_t fuel) {
       if (index == w.groups.size()) return true;
       join_groups(w, index);
     }
-    if (!run_group(w, index, fuel)) return false;
+    if (!run_group<Counted>(w, index, fuel)) return false;
   }
   return true;
 }

@@ -89,14 +89,21 @@ inline lane_mask compare_lanes(const std::byte* registers, std::uint32_t a, std:
   return result;
 }
 
-/// Combines a comparison's result with a third operand by `and`, `or` or `xor`.
-inline lane_mask combine(const std::byte* registers, const decoded& d, lane_mask value) {
+/// Combines a comparison's result with its third operand by `and`, `or` or `xor`.
+inline lane_mask combine_with_third(const std::byte* registers, const decoded& d, lane_mask value) {
   switch (static_cast<ptx::operation>(d.count)) {
     case ptx::operation::and_: return value & read_predicate(registers, d, 4);
     case ptx::operation::or_: return value | read_predicate(registers, d, 4);
     case ptx::operation::xor_: return value ^ read_predicate(registers, d, 4);
     default: return value;
   }
+}
+
+/// The same, where a comparison has a third operand, which few have.
+inline lane_mask combine(const std::byte* registers, const decoded& d, lane_mask value) {
+  return static_cast<ptx::operation>(d.count) == ptx::operation::none
+             ? value
+             : combine_with_third(registers, d, value);
 }
 
 /// setp: slots p, q, a, b, c.
