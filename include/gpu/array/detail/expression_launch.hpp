@@ -116,6 +116,10 @@ inline result<> launch_expression(const evaluation& call, expression_layout& lay
   const loop_call loop{kernels.loops, call.stream, call.where, arguments.arguments()};
   const loop_operand& out = *targets[0].out;
   GPU_TRY(require_memory(loop));
+  if (layout.has_index_checks && step == evaluation_step::run) {
+    for (std::size_t t = 0; t < count; ++t)
+      GPU_TRY(check_taken_indices(call, targets[t].expression));
+  }
   const std::size_t elements = out.memory.count;
   if (elements == 0) return {};
   // Operands have been compared with the results, but not these with each other.
