@@ -4,6 +4,7 @@
 
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/array/detail/expression_arguments.hpp>
+#include <gpu/array/detail/known_launches.hpp>
 
 namespace gpu::inline v1::detail {
 
@@ -136,6 +137,8 @@ inline result<> launch_expression(const evaluation& call, expression_layout& lay
   auto n = static_cast<long long>(elements);
   loop_arguments packed(loop, axes, form);
   packed.add(&n);
+  if (count == 1 && !layout.has_index_checks)
+    known_launches::keep(call, targets[0], *kernel, static_cast<std::uint32_t>(blocks), packed);
   return launch_generated(call.stream, {static_cast<std::uint32_t>(blocks), loop_threads}, *kernel,
                           packed.pointers(), call.where);
 }
