@@ -83,15 +83,19 @@ inline loop_form choose_form(const loop_call& call, std::size_t count, merged_ax
   const loop_operand* views[most_loop_parameters];
   std::size_t view_count = 0;
   form.wide = count > 0x7000'0000;  // indices of a whole last tile fit, too
+  bool is_usual = true;
   for (std::size_t p = 0; p < call.count(); ++p) {
     const loop_operand* operand = call.operand(p);
-    if (operand == nullptr || operand->contiguous) continue;
+    if (operand == nullptr) continue;
+    is_usual = is_usual && operand->contiguous && operand->memory.address % 16 == 0;
+    if (operand->contiguous) continue;
     const element_reach reach = reach_of(*operand);
     form.wide = form.wide || reach.high > 0x7fff'ffff || reach.low < -0x7fff'ffff;
     form.views |= 1u << p;
     views[view_count++] = operand;
   }
   merge_axes(axes, views, view_count);
+  if (is_usual) return form;
   form.rank = axes.rank;
   const std::size_t inner = axes.rank == 0 ? 0 : axes.extents[axes.rank - 1];
   std::size_t view = 0;

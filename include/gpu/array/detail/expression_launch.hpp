@@ -96,11 +96,7 @@ inline result<const untyped_kernel*> find_form(const evaluation& call, const loo
 /// Fails if the memory of an argument cannot be used on the stream.
 inline result<> require_memory(const loop_call& call) noexcept {
   for (std::size_t p = 0; p < call.count(); ++p) {
-    if (call.operand(p) == nullptr) continue;
-    const copy_end& memory = call.operand(p)->memory;
-    const bool is_aligned = (memory.address & (call.code().parameters[p].type.alignment - 1)) == 0;
-    const bool is_here = !memory.context || memory.context == call.stream.context();
-    if (is_aligned && is_here && !memory.moved_from()) continue;
+    if (call.operand(p) == nullptr || is_usable(call, p)) continue;
     GPU_TRY(require_usable(call.code().function, call.stream, name_operand(call, p), call.where));
   }
   return {};
