@@ -29,6 +29,7 @@ class multiprocessor_split;
 
 template <class T, std::size_t Extent> class device_span;
 template <class T, int Rank> class array_view;
+template <class T, int Rank> class tensor_map;
 template <int Rank> class shape;
 template <class T> class device_buffer;
 template <class T> class pinned_vector;

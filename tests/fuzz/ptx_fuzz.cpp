@@ -29,6 +29,7 @@ constexpr std::size_t longest_text = 128 << 10;    // a fat binary may unpack to
 constexpr std::uint64_t memory_bytes = 32 << 20;   // of the device
 constexpr std::uint64_t heap_bytes = 64 << 10;     // of malloc in kernels
 constexpr std::uint64_t buffer_bytes = 16 << 10;   // what the kernels' pointers point to
+constexpr std::uint64_t tensor_maps_at = 4096;     // in the buffer
 constexpr std::uint64_t instructions = 2048;       // that a thread may execute
 constexpr std::uint32_t threads_per_block = 40;    // a full warp and a part of one
 constexpr std::uint32_t shared_bytes = 227 << 10;  // that a block may have
@@ -112,6 +113,7 @@ void run_kernel(const machine::executable& kernel, machine::address_space& memor
   what.kernel = &kernel;
   what.grid.x = 2;
   what.block.x = threads_per_block;
+  if (kernel.entry->required_cluster.x == 2) what.cluster.x = 2;
   const ptx::dimensions& required = kernel.entry->required_threads;
   if (required.x != 0)
     what.block = {required.x, std::max(required.y, 1u), std::max(required.z, 1u)};
@@ -129,6 +131,34 @@ void run_kernel(const machine::executable& kernel, machine::address_space& memor
   what.hook.report = [&](const machine::fault& f) { printed += f.text.size(); };
   const std::optional<machine::fault> fault = machine::run(what, memory, pool);
   if (fault && (fault->kind == machine::fault_kind::none || fault->text.empty())) __builtin_trap();
+}
+
+/// Two tensor maps in the buffer: of tiles of 4 rows of 8 words, and of columns of 6 pixels.
+bool add_tensor_maps(machine::address_space& memory, machine::address buffer) {
+  machine::tensor_map tiles;
+  tiles.mark = machine::tensor_map::mark_of_map;
+  tiles.rank = 2;
+  tiles.element = ptx::type::u32;
+  tiles.base = buffer;
+  tiles.last = {15, 7};
+  tiles.strides = {64};
+  tiles.box = {8, 4};
+  tiles.steps = {1, 2};
+  tiles.swizzle_bits = 1;
+  machine::tensor_map pixels = tiles;
+  pixels.mode = machine::tensor_mode::im2col;
+  pixels.rank = 4;
+  pixels.element = ptx::type::f16;
+  pixels.last = {7, 4, 3, 1};
+  pixels.strides = {16, 80, 320};
+  pixels.steps = {1, 2, 1, 1};
+  pixels.pixels = 6;
+  pixels.lower = {-1, -1};
+  pixels.upper = {-1, 1};
+  pixels.fills_with_nan = 1;
+  using machine::fault_kind;
+  return memory.write(buffer + tensor_maps_at, &tiles, sizeof tiles, 1) == fault_kind::none &&
+         memory.write(buffer + tensor_maps_at + 128, &pixels, sizeof pixels, 1) == fault_kind::none;
 }
 
 void run_image(std::span<const std::uint8_t> input) {
@@ -155,6 +185,7 @@ void run_image(std::span<const std::uint8_t> input) {
   if (memory.fill(*buffer, &zero, 8, buffer_bytes / 16, 1) != machine::fault_kind::none) {
     __builtin_trap();
   }
+  if (!add_tensor_maps(memory, *buffer)) __builtin_trap();
   {
     const machine::load_result loaded =
         machine::load(std::move(parsed.value), memory, {.owner = 1, .name = "module"});

@@ -325,7 +325,7 @@ TEST_CASE("an event tells that all blocks of a launch have begun", "[kernel][lau
   CHECK(f.results(1)[0] == 42);
 }
 
-TEST_CASE("the blocks of a cluster share memory", "[kernel][launch][hardware]") {
+TEST_CASE("the blocks of a cluster share memory", "[kernel][launch]") {
   fixture f;
   for (const unsigned blocks : {2u, 4u, 8u}) {
     const gpu::launch_config config{.grid = 16, .block = 32, .cluster = blocks};

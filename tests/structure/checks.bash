@@ -27,12 +27,15 @@ pass() { passed=$((passed + 1)); }
 fail() { failed=$((failed + 1)); printf 'FAILED %s: %s\n' "$script" "$*"; }
 skip() { skipped=$((skipped + 1)); printf 'skipped %s: %s\n' "$script" "$*"; }
 
-# check NAME COMMAND...: passes if the command does; shows its output if it does not.
+# check NAME COMMAND...: passes if the command does; shows its output if it does not. Tells the time of
+# what takes long.
 check() {
-  local name=$1 output
+  local name=$1 output start=$SECONDS
   shift
   if output=$("$@" 2>&1); then pass; else fail "$name"; printf '%s\n' "$output" | head -n 40; fi
+  tell_time "$name" $((SECONDS - start))
 }
+tell_time() { [ "$2" -lt 5 ] || printf '%4d s: %s\n' "$2" "$1"; }
 
 # compiles COMMAND...: passes what is said of a failed compilation on. Warnings alone go to the log.
 exec 3>&1
@@ -46,7 +49,7 @@ compiles() {
 # check_each FUNCTION NAME...: runs `FUNCTION NAME` for every name, several at a time. A function
 # that prints nothing passes.
 check_each() {
-  local function=$1 results name
+  local function=$1 results name start=$SECONDS
   shift
   results=$(mktemp -d "$STRUCTURE_BUILD/each.XXXXXX")
   for name in "$@"; do
@@ -63,6 +66,7 @@ check_each() {
     fi
   done
   rm -rf "$results"
+  tell_time "$function, $# times" $((SECONDS - start))
 }
 
 # precompile COMPILER HEADER OPTION...: writes HEADER.gch, which a compilation with `-include HEADER`

@@ -17,13 +17,14 @@ namespace corpus {
 
 struct kernel_entry {
   std::string name;
-  gpu::dims grid, block;
+  gpu::dims grid, block, cluster;
   std::uint32_t shared_bytes = 0;
   bool cooperative = false;
   std::size_t input_words = 0, output_words = 0;
   std::string input;    ///< what inputs.hpp makes
   std::string compare;  ///< what comparison.hpp understands
   std::string image;    ///< the object that images.hpp makes, if any
+  std::string tensor;   ///< the tensor map that tensors.hpp makes, if any
   /// What the literature gives as the result; empty for most.
   std::vector<std::uint32_t> published;
 };
@@ -65,6 +66,7 @@ inline gpu::dims parse_dims(const std::string& text) {
 inline void set(kernel_entry& entry, const std::string& key, const std::string& value) {
   if (key == "grid") entry.grid = parse_dims(value);
   if (key == "block") entry.block = parse_dims(value);
+  if (key == "cluster") entry.cluster = parse_dims(value);
   if (key == "shared") entry.shared_bytes = static_cast<std::uint32_t>(std::stoul(value));
   if (key == "cooperative") entry.cooperative = value == "1";
   if (key == "in") entry.input_words = std::stoul(value);
@@ -72,6 +74,7 @@ inline void set(kernel_entry& entry, const std::string& key, const std::string& 
   if (key == "input") entry.input = value;
   if (key == "compare") entry.compare = value;
   if (key == "image") entry.image = value;
+  if (key == "tensor") entry.tensor = value;
   if (key == "published") {
     std::istringstream words(value);
     for (std::string word; std::getline(words, word, ',');) {

@@ -1,12 +1,14 @@
 #pragma once
 /// \file
-/// The headers that programs can include without an include folder: `<gpu/device.hpp>` and those of
-/// the C++ standard library, and `<gpu/random.hpp>` if the host program includes it.
+/// The headers that programs can include without an include folder: `<gpu/device.hpp>`,
+/// `<gpu/tensor_copy.hpp>` and those of the C++ standard library, and `<gpu/random.hpp>` if the
+/// host program includes it.
 
 #include <gpu/compiler/detail/offered_headers.hpp>
 #include <gpu/compiler/nvrtc/device_header.hpp>
 #include <gpu/compiler/nvrtc/include_scan.hpp>
 #include <gpu/compiler/nvrtc/standard_headers.hpp>
+#include <gpu/compiler/nvrtc/tensor_copy_header.hpp>
 #include <gpu/compiler/program.hpp>
 
 #include <unistd.h>
@@ -16,6 +18,7 @@ namespace gpu::inline v1::detail {
 /// Returns the text of the library's header `name`, or an empty text if it is unknown.
 inline text library_header(string_ref name) {
   if (name == device_header_name) return required(text(device_header));
+  if (name == tensor_copy_header_name) return required(text(tensor_copy_header));
   const text offered = offered_headers::find(name);
   return offered.empty() ? standard_header(name) : offered;
 }
@@ -36,7 +39,8 @@ inline std::uint64_t hash_text(std::uint64_t hash, string_ref header) noexcept {
 inline std::uint64_t mark_of_library_headers() {
   static std::uint64_t mark = 0;  // each thread that finds 0 computes the same
   if (const std::uint64_t known = __atomic_load_n(&mark, __ATOMIC_RELAXED)) return known;
-  std::uint64_t hash = hash_text(hash_of_random_headers, device_header);
+  std::uint64_t hash =
+      hash_text(hash_text(hash_of_random_headers, device_header), tensor_copy_header);
   for (const plain_header& header : plain_headers) hash = hash_text(hash, header.source);
   for (const char* header : {"cstddef", "cmath", "stdint.h"}) {
     hash = hash_text(hash, libcuxx_header(header));

@@ -323,7 +323,8 @@ TEST_CASE("launches outside the limits are refused", "[cpu]") {
   CHECK(start(f.cu, nullptr, nullptr) == CUDA_ERROR_INVALID_HANDLE);
   CHECK(f.cu.launch_cooperative_kernel(empty, 132 * 32 + 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr) ==
         CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-  CHECK(start(f.cu, code.function("paired"), nullptr, nullptr, 2) ==
+  CHECK(start(f.cu, code.function("paired"), nullptr, nullptr, 2) == CUDA_SUCCESS);
+  CHECK(start(f.cu, code.function("paired"), nullptr, nullptr, 3) ==
         CUDA_ERROR_INVALID_CLUSTER_SIZE);
 }
 

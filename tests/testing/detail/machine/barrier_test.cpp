@@ -221,7 +221,7 @@ TEST_CASE("wrong barriers are faults that say why", "[machine]") {
         "threads wait at barrier 3 with different thread counts");
 }
 
-TEST_CASE("a cluster is one block", "[machine]") {
+TEST_CASE("without clusters each block is one", "[machine]") {
   workbench bench(R"(
 .visible .entry k(.param .u64 out) {
   .shared .align 4 .b8 room[256];

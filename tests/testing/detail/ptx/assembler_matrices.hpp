@@ -1,6 +1,7 @@
 #pragma once
-/// Matrix instructions and bulk copies that NVIDIA's assembler (ptxas of CUDA 13.0, -arch=sm_90)
-/// takes and refuses: statements for a function body with the registers of sample.hpp.
+/// Matrix instructions, bulk copies and copies of tensors that NVIDIA's assembler (ptxas of
+/// CUDA 13.0, -arch=sm_90) takes and refuses: statements for a function body with the registers of
+/// sample.hpp.
 
 namespace ptx_test {
 
@@ -391,6 +392,63 @@ inline constexpr const char* accepted_bulk_statements[] = {
     "cp.async.bulk.wait_group.read 3;",
     "cp.async.bulk.prefetch.L2.global [%rd1], %r2;",
     "cp.async.bulk.prefetch.L2.global.L2::cache_hint [%rd1], %r2, %rd3;",
+};
+
+inline constexpr const char* accepted_tensor_statements[] = {
+    "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, "
+    "{%r2}], [%r3];",
+    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [sh], [%rd1, "
+    "{%r2, 5}], [sh+32];",
+    "cp.async.bulk.tensor.2d.tile.shared::cta.global.mbarrier::complete_tx::bytes [%r1], [%rd1, "
+    "{%r2, -5}], [%r3];",
+    "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+    "[%r1], [%rd1, {%r2, %r4, %r5, %r6, %r7}], [%r3], %rd4;",
+    "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], "
+    "[%rd1, {%r2, %r4, %r5}], [%r3], {%rs1};",
+    "cp.async.bulk.tensor.4d.im2col.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], "
+    "[%rd1, {%r2, %r4, %r5, %r6}], [%r3], {%rs1, 3};",
+    "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.L2::cache_"
+    "hint [%r1], [%rd1, {%r2, %r4, %r5, %r6, %r7}], [%r3], {%rs1, %rs2, %rs3}, %rd4;",
+    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::"
+    "cluster [%r1], [%rd1, {%r2, %r4}], [%r3], %rs1;",
+    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::"
+    "cluster [%r1], [%rd1, {%r2, %r4}], [%r3], 3;",
+    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::"
+    "cluster.L2::cache_hint [%r1], [%rd1, {%r2, %r4}], [%r3], %rs1, %rd4;",
+    "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::"
+    "cluster [%r1], [%rd1, {%r2, %r4, %r5, %r6}], [%r3], {%rs1, %rs2}, %rs3;",
+    "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd1, {%r2}], [%r1];",
+    "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group.L2::cache_hint [%rd1, {%r2, %r3, "
+    "%r4}], [sh], %rd4;",
+    "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group [%rd1, {%r2, %r3, %r4, "
+    "%r5}], [%r1];",
+    "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%rd1, {%r2, %r3}], "
+    "[%r1];",
+    "cp.reduce.async.bulk.tensor.2d.global.shared::cta.inc.bulk_group [%rd1, {%r2, %r3}], [%r1];",
+    "cp.reduce.async.bulk.tensor.3d.global.shared::cta.xor.im2col_no_offs.bulk_group.L2::cache_"
+    "hint [%rd1, {%r2, %r3, %r4}], [%r1], %rd4;",
+    "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd1, {%r2, %r3}];",
+    "cp.async.bulk.prefetch.tensor.1d.L2.global.L2::cache_hint [%rd1, {%r2}], %rd4;",
+    "cp.async.bulk.prefetch.tensor.3d.L2.global.im2col [%rd1, {%r2, %r3, %r4}], {%rs1};",
+    "prefetch.tensormap [%rd1];",
+    "prefetch.param.tensormap [%rd1];",
+    "prefetch.const.tensormap [%rd1];",
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], "
+    "[%rd1], %r2, [%r3], %rs1;",
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::"
+    "cache_hint [%r1], [%rd1], %r2, [%r3], %rs1, %rd4;",
+    "fence.proxy.tensormap::generic.release.gpu;",
+    "fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;",
+    "fence.proxy.tensormap::generic.acquire.cluster [%rd1], 128;",
+};
+
+inline constexpr const char* refused_tensor_statements[] = {
+    "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, "
+    "{%r2}], [%r3];",
+    "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, "
+    "%r2], [%r3];",
+    "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], "
+    "[%rd1, {%r2, %r4, %r5}], [%r3];",
 };
 
 }  // namespace ptx_test

@@ -27,7 +27,7 @@ TEST_CASE("every row of the instruction table names suffixes and types that exis
       CHECK(compiled.types[i] != 0);
       CHECK((compiled.types[i] & 1u) == 0);
     }
-    CHECK(row.operands.find_first_not_of("DEWKVPQSXabckrvwilfIpAmyzhMUTxRtjgoFGHJNnq") ==
+    CHECK(row.operands.find_first_not_of("BCDEWKVPQSXabcdkrvwilfIpAmyzhMUTxRtjgoFGHJNnq") ==
           std::string_view::npos);
   }
 }
@@ -78,12 +78,14 @@ TEST_CASE("statements that the assembler takes are taken", "[ptx]") {
   check_taken(ptx_test::accepted_image_statements);
   check_taken(ptx_test::accepted_matrix_statements);
   check_taken(ptx_test::accepted_bulk_statements);
+  check_taken(ptx_test::accepted_tensor_statements);
 }
 
 TEST_CASE("statements that the assembler refuses are refused", "[ptx]") {
   check_refused(ptx_test::refused_statements);
   check_refused(ptx_test::refused_image_statements);
   check_refused(ptx_test::refused_matrix_statements);
+  check_refused(ptx_test::refused_tensor_statements);
 }
 
 TEST_CASE("texture instructions that are not executed are refused as such", "[ptx]") {
@@ -117,11 +119,9 @@ TEST_CASE("legal PTX that is not executed is refused by its name", "[ptx]") {
   const char* const statements[] = {"wgmma.fence.sync.aligned;",
                                     "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1};",
                                     "mma.sp::ordered_metadata.sync.aligned.m16n8k16 {%f1};",
-                                    "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1];",
+                                    "cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4"
+                                    ".mbarrier::complete_tx::bytes [%r1], [%rd1];",
                                     "tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%rd1, {%r1,%r2}];",
-                                    "prefetch.tensormap [%rd1];",
-                                    "prefetch.const.tensormap [%rd1];",
-                                    "prefetch.param.tensormap [%rd1];",
                                     "multimem.red.global.add.f32 [%rd1];"};
   for (const std::string statement : statements) {
     CAPTURE(statement);

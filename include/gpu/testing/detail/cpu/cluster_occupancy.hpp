@@ -40,13 +40,17 @@ inline CUresult blocks_in_clusters(call& c, const CUlaunchConfig* config, CUfunc
 
 namespace gpu::inline v1::testing::cpu::entry {
 
-/// The device has no clusters of several blocks.
 inline CUresult occupancy_max_potential_cluster_size(call& c, int* size, CUfunction handle,
                                                      const CUlaunchConfig* config) {
   int blocks = 0;
   if (size == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = blocks_in_clusters(c, config, handle, blocks)) return bad;
-  *size = std::min(blocks, 1);
+  function_ptr function;
+  if (const CUresult bad = find_function(c, handle, function)) return bad;
+  const bool nonportable = function->settings->nonportable_cluster != 0;
+  const auto most =
+      static_cast<int>(nonportable ? nonportable_cluster_blocks : portable_cluster_blocks);
+  *size = blocks > 0 ? most : 0;
   return CUDA_SUCCESS;
 }
 
@@ -55,10 +59,18 @@ inline CUresult occupancy_max_active_clusters(call& c, int* clusters, CUfunction
   int blocks = 0;
   if (clusters == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = blocks_in_clusters(c, config, handle, blocks)) return bad;
-  bool given = false;
-  for (unsigned i = 0; i < config->numAttrs; ++i)
-    given = given || config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-  *clusters = given ? blocks * multiprocessors : 0;
+  // Clusters are within groups of multiprocessors, of which this device has 8 of 16 and a rest.
+  *clusters = 0;
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    if (number_of(config->attrs[i].id) != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
+    const auto& size = config->attrs[i].value.clusterDim;
+    const std::uint64_t count = std::uint64_t{size.x} * size.y * size.z;
+    if (count == 0 || count > nonportable_cluster_blocks) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    const auto in = [&](int processors) {
+      return static_cast<int>(static_cast<std::uint64_t>(blocks * processors) / count);
+    };
+    *clusters = 8 * in(16) + in(multiprocessors - 8 * 16);
+  }
   return CUDA_SUCCESS;
 }
 

@@ -22,6 +22,8 @@ inline constexpr int shared_per_block = 48 * 1024;
 inline constexpr int shared_per_block_optin = 232448;
 inline constexpr int shared_reserved_per_block = machine::reserved_shared_bytes;
 inline constexpr int threads_per_block = 1024;
+inline constexpr unsigned portable_cluster_blocks = 8;
+inline constexpr unsigned nonportable_cluster_blocks = 16;
 inline constexpr int largest_policy_window = 128 << 20;  // bytes
 inline constexpr int memory_sync_domains = 4;
 inline constexpr unsigned target_architecture = 90;
@@ -130,6 +132,8 @@ inline bool device_attribute(CUdevice_attribute attribute, int ordinal, int& val
     case CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM:
     case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
+    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
+    case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
@@ -149,8 +153,7 @@ inline bool device_attribute(CUdevice_attribute attribute, int ordinal, int& val
 
     default: break;
   }
-  // Everything else: no such feature (clusters of several blocks), or a limit of zero that says the
-  // same.
+  // Everything else: no such feature, or a limit of zero that says the same.
   value = 0;
   return attribute > 0 && attribute < CU_DEVICE_ATTRIBUTE_MAX;
 }

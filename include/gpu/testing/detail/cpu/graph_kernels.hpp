@@ -1,14 +1,17 @@
 #pragma once
 /// \file
-/// Kernel nodes: what they launch.
+/// Kernel nodes: what they launch, and their attributes.
 
 #include <gpu/testing/detail/cpu/graph_structure.hpp>
 #include <gpu/testing/detail/cpu/launches.hpp>
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace gpu::inline v1::testing::cpu {
 
@@ -18,6 +21,35 @@ inline bool is_unloaded(driver_state& driver, const node_work& what) {
   const CUDA_KERNEL_NODE_PARAMS& asked = what.kernel->asked;
   return asked.kern != nullptr ? !driver.kernels.find(asked.kern)
                                : !driver.functions.find(asked.func);
+}
+
+/// Gives a kernel node the clusters that its attributes ask for. A node whose description changes
+/// may have a misfit for a while.
+inline CUresult apply_cluster(call& c, node_work& what, bool may_misfit) {
+  const auto given = std::find_if(
+      what.attributes.begin(), what.attributes.end(), [](const CUlaunchAttribute& each) {
+        return number_of(each.id) == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+      });
+  if (!what.kernel || given == what.attributes.end()) return CUDA_SUCCESS;
+  const auto& asked = given->value.clusterDim;
+  auto changed = std::make_shared<kernel_launch>(*what.kernel);
+  launch_order order;
+  order.grid = changed->what.grid;
+  order.block = changed->what.block;
+  order.shared = changed->what.dynamic_shared_bytes;
+  order.cooperative = changed->what.cooperative;
+  order.cluster = {asked.x, asked.y, asked.z};
+  function_ptr function;
+  if (const CUresult bad = find_function(c, changed->asked.func, what.context, function))
+    return bad;
+  const CUresult bad = check_shape(*changed->kernel, *function->settings, order);
+  if (bad && !may_misfit) return bad;
+  changed->misfit = bad != CUDA_SUCCESS;
+  changed->what.cluster = cluster_of(*changed->kernel, order);
+  changed->what.explicit_cluster = asked.x != 0 || changed->kernel->entry->required_cluster.x != 0;
+  what.work = work_of(c.driver, what.context, changed);
+  what.kernel = std::move(changed);
+  return CUDA_SUCCESS;
 }
 
 }  // namespace gpu::inline v1::testing::cpu
@@ -38,6 +70,46 @@ inline CUresult graph_kernel_node_get_params(call& c, CUgraphNode handle,
     launch.pointers.push_back(launch.parameters.data() + each.offset);
   *params = launch.asked;
   params->kernelParams = launch.pointers.data();
+  return CUDA_SUCCESS;
+}
+
+inline CUresult graph_kernel_node_set_attribute(call& c, CUgraphNode handle,
+                                                CUkernelNodeAttrID which,
+                                                const CUkernelNodeAttrValue* value) {
+  node_ptr node;
+  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_node(c, handle, node)) return bad;
+  if (node->what.type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_ERROR_INVALID_VALUE;
+  CUlaunchConfig config{};
+  CUlaunchAttribute attribute{};
+  attribute.id = which;
+  attribute.value = *value;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  launch_order order;
+  std::vector<event_ptr> events;
+  if (const CUresult bad = take_launch_attributes(c, config, order, events)) return bad;
+  node_work changed = node->what;
+  std::erase_if(changed.attributes,
+                [&](const CUlaunchAttribute& each) { return each.id == which; });
+  changed.attributes.push_back(attribute);
+  if (const CUresult bad = apply_cluster(c, changed, false)) return bad;
+  node->what = std::move(changed);
+  return CUDA_SUCCESS;
+}
+
+inline CUresult graph_kernel_node_get_attribute(call& c, CUgraphNode handle,
+                                                CUkernelNodeAttrID which,
+                                                CUkernelNodeAttrValue* value) {
+  node_ptr node;
+  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_node(c, handle, node)) return bad;
+  if (node->what.type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_ERROR_INVALID_VALUE;
+  *value = {};
+  // In a new node all of them are zero except this one, as on devices with several domains.
+  if (which == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) value->memSyncDomainMap.remote = 1;
+  for (const CUlaunchAttribute& each : node->what.attributes)
+    if (each.id == which) *value = each.value;
   return CUDA_SUCCESS;
 }
 

@@ -6,6 +6,7 @@
 #include <gpu/testing/detail/cpu/external_semaphores.hpp>
 #include <gpu/testing/detail/cpu/fills.hpp>
 #include <gpu/testing/detail/cpu/graph_edges.hpp>
+#include <gpu/testing/detail/cpu/graph_kernels.hpp>
 #include <gpu/testing/detail/cpu/graph_memory.hpp>
 #include <gpu/testing/detail/cpu/launches.hpp>
 #include <gpu/testing/detail/cpu/pools.hpp>
@@ -263,7 +264,8 @@ inline CUresult redescribe(call& c, CUgraphNodeParams* from, const graph_state& 
   if (what.allocation || what.condition || allocates(what)) return CUDA_ERROR_NOT_SUPPORTED;
   node_work made;
   if (const CUresult bad = describe(c, *from, graph, made)) return bad;
-  made.attributes = std::move(what.attributes);
+  made.attributes = what.attributes;
+  if (const CUresult bad = apply_cluster(c, made, true)) return bad;
   if (what.child) destroy_graph(c.driver, what.child);
   what = std::move(made);
   return CUDA_SUCCESS;
@@ -331,43 +333,6 @@ inline CUresult graph_event_record_node_get_event(call& c, CUgraphNode node, CUe
 
 inline CUresult graph_event_wait_node_get_event(call& c, CUgraphNode node, CUevent* event) {
   return event_of(c, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
-}
-
-inline CUresult graph_kernel_node_set_attribute(call& c, CUgraphNode handle,
-                                                CUkernelNodeAttrID which,
-                                                const CUkernelNodeAttrValue* value) {
-  node_ptr node;
-  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = find_node(c, handle, node)) return bad;
-  if (node->what.type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_ERROR_INVALID_VALUE;
-  CUlaunchConfig config{};
-  CUlaunchAttribute attribute{};
-  attribute.id = which;
-  attribute.value = *value;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  launch_order order;
-  std::vector<event_ptr> events;
-  if (const CUresult bad = take_launch_attributes(c, config, order, events)) return bad;
-  auto& all = node->what.attributes;
-  std::erase_if(all, [&](const CUlaunchAttribute& each) { return each.id == which; });
-  all.push_back(attribute);
-  return CUDA_SUCCESS;
-}
-
-inline CUresult graph_kernel_node_get_attribute(call& c, CUgraphNode handle,
-                                                CUkernelNodeAttrID which,
-                                                CUkernelNodeAttrValue* value) {
-  node_ptr node;
-  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = find_node(c, handle, node)) return bad;
-  if (node->what.type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_ERROR_INVALID_VALUE;
-  *value = {};
-  // In a new node all of them are zero except this one, as on devices with several domains.
-  if (which == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) value->memSyncDomainMap.remote = 1;
-  for (const CUlaunchAttribute& each : node->what.attributes)
-    if (each.id == which) *value = each.value;
-  return CUDA_SUCCESS;
 }
 
 inline CUresult graph_conditional_handle_create(call& c, CUgraphConditionalHandle* handle,

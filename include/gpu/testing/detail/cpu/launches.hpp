@@ -30,7 +30,8 @@ struct launch_order {
   unsigned shared = 0;  // bytes, dynamic
   CUstream stream = nullptr;
   bool cooperative = false;
-  bool programmatic = false;  // it may begin before kernels ahead of it in the stream end
+  bool programmatic = false;         // it may begin before kernels ahead of it in the stream end
+  machine::extent cluster{0, 0, 0};  // zeros: as the kernel says
 };
 
 /// The arguments of a launch, as the node of a graph returns them.
@@ -38,6 +39,8 @@ struct kernel_launch {
   CUDA_KERNEL_NODE_PARAMS asked{};  // without the parameters
   code_ptr code;
   const machine::executable* kernel = nullptr;
+  machine::launch what;
+  bool misfit = false;  // of a changed node: its clusters do not fit its grid
   std::vector<std::byte> parameters;
   std::vector<void*> pointers;  // to each of them, once the program has asked
 };
@@ -75,6 +78,36 @@ inline CUresult code_of(machine::fault_kind kind) {
   return CUDA_ERROR_LAUNCH_FAILED;
 }
 
+/// The cluster of a launch: the one that the kernel requires, or else the one that was asked for.
+inline machine::extent cluster_of(const machine::executable& kernel, const launch_order& order) {
+  const ptx::dimensions& required = kernel.entry->required_cluster;
+  if (required.x != 0)
+    return {required.x, required.y != 0 ? required.y : 1, required.z != 0 ? required.z : 1};
+  return order.cluster.x != 0 ? order.cluster : machine::extent{};
+}
+
+/// Checks that clusters divide the grid, and are as the kernel takes them.
+inline CUresult check_cluster(const machine::executable& kernel, const kernel_settings& settings,
+                              const launch_order& order) {
+  const machine::extent cluster = cluster_of(kernel, order);
+  const machine::extent& asked = order.cluster;
+  const bool any = asked.x != 0 || asked.y != 0 || asked.z != 0;
+  if (any && asked.count() == 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  if (any && (asked.x != cluster.x || asked.y != cluster.y || asked.z != cluster.z))
+    return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  if (!any && kernel.entry->explicit_cluster && kernel.entry->required_cluster.x == 0)
+    return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  const std::uint64_t most =
+      settings.nonportable_cluster != 0 ? nonportable_cluster_blocks : portable_cluster_blocks;
+  const std::uint32_t rank = kernel.entry->max_cluster_rank;
+  if (cluster.count() > most || (rank != 0 && cluster.count() > rank))
+    return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  const machine::extent& grid = order.grid;
+  const bool divides =
+      grid.x % cluster.x == 0 && grid.y % cluster.y == 0 && grid.z % cluster.z == 0;
+  return divides ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CLUSTER_SIZE;
+}
+
 /// Checks that the device can run a kernel with this shape.
 inline CUresult check_shape(const machine::executable& kernel, const kernel_settings& settings,
                             const launch_order& order) {
@@ -90,9 +123,7 @@ inline CUresult check_shape(const machine::executable& kernel, const kernel_sett
                                               (required.y != 0 ? required.y : 1) *
                                               (required.z != 0 ? required.z : 1))
     return CUDA_ERROR_INVALID_VALUE;
-  // The device does not support clusters of several blocks, as its attributes say.
-  const ptx::dimensions& cluster = kernel.entry->required_cluster;
-  if (cluster.x > 1 || cluster.y > 1 || cluster.z > 1) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  if (const CUresult bad = check_cluster(kernel, settings, order)) return bad;
   if (static_cast<std::int64_t>(order.shared) > dynamic_shared_limit(kernel, settings))
     return CUDA_ERROR_INVALID_VALUE;
   const int threads = static_cast<int>(block.count());
@@ -177,6 +208,19 @@ inline void run_kernel(driver_state& driver, context_state& context, machine::la
   driver.report_finding(fault->text);
 }
 
+/// The work of a launch.
+inline std::function<void()> work_of(driver_state& driver, const context_ptr& context,
+                                     const std::shared_ptr<kernel_launch>& asked) {
+  return [&driver, context, asked] {
+    do_work(*context, [&] {
+      if (!asked->misfit) return run_kernel(driver, *context, asked->what, asked->parameters);
+      set_fault(*context, CUDA_ERROR_INVALID_CLUSTER_SIZE);
+      driver.report_finding("the clusters of a kernel node do not fit its grid: kernel " +
+                            asked->kernel->entry->name);
+    });
+  };
+}
+
 /// Makes the work of a launch in a context, with its parameters as they are now.
 inline CUresult prepare_launch(call& c, const context_ptr& context, CUfunction handle,
                                const launch_order& order, void** pointers, void** extra,
@@ -206,10 +250,12 @@ inline CUresult prepare_launch(call& c, const context_ptr& context, CUfunction h
   asked->code = function->code;
   asked->kernel = &kernel;
 
-  machine::launch what;
+  machine::launch& what = asked->what;
   what.kernel = &kernel;
   what.grid = order.grid;
   what.block = order.block;
+  what.cluster = cluster_of(kernel, order);
+  what.explicit_cluster = order.cluster.x != 0 || kernel.entry->required_cluster.x != 0;
   what.dynamic_shared_bytes = order.shared;
   what.cooperative = order.cooperative;
   what.context = context->owner;
@@ -222,9 +268,7 @@ inline CUresult prepare_launch(call& c, const context_ptr& context, CUfunction h
 
   auto enqueued = std::make_shared<operation>();
   note_host_reads(c, asked->parameters, *enqueued);
-  enqueued->work = [&driver = c.driver, context, what, asked] {
-    do_work(*context, [&] { run_kernel(driver, *context, what, asked->parameters); });
-  };
+  enqueued->work = work_of(c.driver, context, asked);
   enqueued->kernel = std::move(asked);
   enqueued->node_type = CU_GRAPH_NODE_TYPE_KERNEL;
   made = std::move(enqueued);
@@ -271,8 +315,7 @@ inline CUresult take_launch_attributes(call& c, const CUlaunchConfig& config, la
     switch (number_of(attribute.id)) {
       case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: order.cooperative = value.cooperative != 0; break;
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        if (value.clusterDim.x != 1 || value.clusterDim.y != 1 || value.clusterDim.z != 1)
-          return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+        order.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
         break;
       case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
         if (const CUresult bad = c.find_event(value.programmaticEvent.event, event)) return bad;

@@ -45,6 +45,7 @@
 #include <gpu/testing/detail/cpu/stream_attributes.hpp>
 #include <gpu/testing/detail/cpu/stream_memory_operations.hpp>
 #include <gpu/testing/detail/cpu/streams.hpp>
+#include <gpu/testing/detail/cpu/tensor_maps.hpp>
 #include <gpu/testing/detail/cpu/textures.hpp>
 #include <gpu/testing/detail/cpu/virtual_memory.hpp>
 

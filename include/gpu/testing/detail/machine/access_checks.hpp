@@ -60,9 +60,14 @@ inline moment now(const warp& w, unsigned lane) {
   if (at.global) {
     text = grid.memory->describe(a);
   } else if (at.shared) {
-    a = static_cast<address>(at.bytes - w.block->shared.bytes());
+    const shared_memory& shared = owner_of(w, at).shared;
+    a = static_cast<address>(at.bytes - owner_of(w, at).shared.bytes());
     text = name_shared(w, a + first);
-    if (const auto copier = w.block->shared.copies(a + first); copier != shared_memory::several)
+    if (at.other != nullptr)
+      text += ", of block " + std::to_string(at.other->rank) + " of the cluster";
+    if (const auto copier = shared.copies(a + first); copier == shared_memory::somebody)
+      text += ", which a copy that another block asked for brings, for which nobody has waited";
+    else if (copier != shared_memory::several)
       text += std::string(text.empty() ? "" : ", ") + "which a cp.async of thread " +
               name_thread(w, copier) + " brings, for which that thread has not waited";
   } else {
@@ -140,10 +145,22 @@ inline bool is_all_written(const located& at, std::uint32_t size) {
   }
 }
 
+/// Shared memory of another block: that its bytes were written is looked for, races are not.
+[[gnu::cold, gnu::noinline]] inline bool note_remote_read(warp& w, const decoded& d, unsigned lane,
+                                                          const located& at, address a,
+                                                          std::uint32_t size) {
+  shared_memory& shared = at.other->shared;
+  const auto offset = static_cast<std::size_t>(at.bytes - shared.bytes());
+  const std::size_t first = shared.first_unwritten(offset, size);
+  return first == offset + size || report_unwritten(w, d, lane, at, a, size, first - offset);
+}
+
 [[gnu::noinline]] inline bool note_shared_read(warp& w, const decoded& d, unsigned lane,
                                                const located& at, address a, std::uint32_t size,
                                                access_class how) {
-  shared_memory& shared = w.block->shared;
+  if (at.other != nullptr && how == access_class::plain)
+    return note_remote_read(w, d, lane, at, a, size);
+  shared_memory& shared = owner_of(w, at).shared;
   const auto offset = static_cast<std::size_t>(at.bytes - shared.bytes());
   if (how != access_class::plain) {
     shared.note_unordered(offset, size);
@@ -157,9 +174,9 @@ inline bool is_all_written(const located& at, std::uint32_t size) {
 [[gnu::noinline]] inline bool note_shared_write(warp& w, const decoded& d, unsigned lane,
                                                 const located& at, const void* value,
                                                 std::uint32_t size, access_class how) {
-  shared_memory& shared = w.block->shared;
+  shared_memory& shared = owner_of(w, at).shared;
   const auto offset = static_cast<std::size_t>(at.bytes - shared.bytes());
-  if (how == access_class::unordered) {
+  if (how == access_class::unordered || at.other != nullptr) {
     shared.note_unordered(offset, size);
     return true;
   }

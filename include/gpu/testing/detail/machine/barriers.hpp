@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include <gpu/testing/detail/machine/handlers/cluster.hpp>
 #include <gpu/testing/detail/machine/handlers/control.hpp>
 #include <gpu/testing/detail/machine/report.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
@@ -79,8 +80,24 @@ inline void release_barriers(block_state& block) {
   }
 }
 
+/// Lets the lanes in `mask` of group `g` wait at a barrier.
+inline void park(warp& w, group& g, lane_mask mask, std::uint32_t barrier) {
+  group waiting = g;
+  waiting.lanes = mask;
+  waiting.waits = group::state::at_barrier;
+  waiting.barrier = barrier;
+  w.groups.push_back(waiting);
+  g.lanes &= ~mask;
+  ++g.pc;
+}
+
 /// The lanes in `mask` of group `g` arrive at `pending_barrier`; all but those of bar.arrive wait.
 inline bool finish_barrier(warp& w, const decoded& d, group& g, lane_mask mask) {
+  if (w.pending_barrier == cluster_barrier) {
+    park(w, g, mask, cluster_barrier);
+    release_cluster(*w.block->cluster);
+    return true;
+  }
   barrier_state& b = w.block->barriers[w.pending_barrier];
   if (b.arrived != 0 && b.expected != w.barrier_threads) {
     (void)fail(w, fault_kind::illegal_instruction, static_cast<unsigned>(std::countr_zero(mask)),
@@ -97,13 +114,7 @@ inline bool finish_barrier(warp& w, const decoded& d, group& g, lane_mask mask) 
     ++g.pc;
     return true;
   }
-  group waiting = g;
-  waiting.lanes = mask;
-  waiting.waits = group::state::at_barrier;
-  waiting.barrier = w.pending_barrier;
-  w.groups.push_back(waiting);
-  g.lanes &= ~mask;
-  ++g.pc;
+  park(w, g, mask, w.pending_barrier);
   return true;
 }
 
@@ -123,7 +134,11 @@ inline fault describe_deadlock(block_state& block) {
     }
   }
   std::string text;
-  if (at->waits == group::state::at_barrier) {
+  if (at->waits == group::state::at_barrier && at->barrier == cluster_barrier) {
+    const cluster_state& cluster = *block.cluster;
+    text = "the barrier of the cluster waits for " + std::to_string(threads_left(cluster)) +
+           " threads; " + std::to_string(cluster.arrived) + " arrived, ";
+  } else if (at->waits == group::state::at_barrier) {
     const barrier_state& b = block.barriers[at->barrier];
     text = "barrier " + std::to_string(at->barrier) + " waits for " +
            std::to_string(threads_expected(block, b)) + " threads; " + std::to_string(b.arrived) +

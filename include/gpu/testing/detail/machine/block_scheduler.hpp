@@ -1,4 +1,4 @@
-// Sets up a block and runs its warps in turns.
+// Sets up clusters of blocks, and runs their warps in turns.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace gpu::inline v1::testing::machine::detail {
 inline constexpr std::uint32_t instructions_per_turn = 1024;  // of a warp
 inline constexpr unsigned rounds_per_turn = 8;                // of a block
 
-enum class block_status : std::uint8_t { finished, unfinished, ended };
+/// What a turn of a block or a cluster came to. Stuck: no thread of it can go on by itself.
+enum class block_status : std::uint8_t { finished, unfinished, stuck, ended };
 
 /// Puts a warp at the start of the kernel, whose frame always has room.
 inline void start_warp(warp& w, block_state& block, std::uint32_t index) {
@@ -32,6 +33,7 @@ inline void start_warp(warp& w, block_state& block, std::uint32_t index) {
   w.bulk_stores.clear();
   w.bulk_groups = {};
   w.copy_groups = {};
+  w.at_cluster_barrier = 0;
   w.groups.clear();
   for (auto& f : w.frames) w.spare.push_back(std::move(f));
   w.frames.clear();
@@ -57,20 +59,28 @@ inline void start_warp(warp& w, block_state& block, std::uint32_t index) {
   bind(w, *f);
 }
 
-/// Makes `block` the block with that linear index, at its start.
-inline void start_block(block_state& block, grid_state& grid, std::uint64_t linear) {
+/// The place in `size` of what has that linear index, in the order x, y, z.
+inline std::array<std::uint32_t, 3> place_in(const extent& size, std::uint64_t linear) {
+  return {static_cast<std::uint32_t>(linear % size.x),
+          static_cast<std::uint32_t>(linear / size.x % size.y),
+          static_cast<std::uint32_t>(linear / size.x / size.y)};
+}
+
+/// Makes `block` the block with that index, at its start.
+inline void start_block(block_state& block, grid_state& grid,
+                        const std::array<std::uint32_t, 3>& index) {
   const launch& what = *grid.what;
   const executable& kernel = *what.kernel;
   block.grid = &grid;
-  block.index = {static_cast<std::uint32_t>(linear % what.grid.x),
-                 static_cast<std::uint32_t>(linear / what.grid.x % what.grid.y),
-                 static_cast<std::uint32_t>(linear / what.grid.x / what.grid.y)};
+  block.index = index;
   block.threads = static_cast<std::uint32_t>(what.block.count());
   block.exited = 0;
   block.epoch = 0;
   block.barriers = {};
   block.views = {};
   block.bulk_loads.clear();
+  const std::uint64_t linear =
+      index[0] + what.grid.x * (index[1] + std::uint64_t{what.grid.y} * index[2]);
   block.multiprocessor =
       static_cast<std::uint32_t>(linear % (what.multiprocessors ? what.multiprocessors : 1));
   block.shared.reset(kernel.uses_reserved_shared ? 0 : reserved_shared_bytes,
@@ -86,8 +96,29 @@ inline void start_block(block_state& block, grid_state& grid, std::uint64_t line
   }
 }
 
-/// Runs every warp of the block in turn, again and again, until the block has ended or its turn is
-/// over. A fault ends the grid.
+/// Makes `cluster` the cluster with that linear index, with all of its blocks at their start.
+inline void start_cluster(cluster_state& cluster, grid_state& grid, std::uint64_t linear) {
+  const extent& size = grid.what->cluster;
+  const extent& blocks = grid.what->grid;
+  const std::array<std::uint32_t, 3> place =
+      place_in({blocks.x / size.x, blocks.y / size.y, blocks.z / size.z}, linear);
+  cluster.phase = 0;
+  cluster.arrived = 0;
+  cluster.blocks.resize(size.count());
+  for (std::uint32_t rank = 0; rank < cluster.blocks.size(); ++rank) {
+    if (!cluster.blocks[rank]) cluster.blocks[rank] = std::make_unique<block_state>();
+    block_state& block = *cluster.blocks[rank];
+    const std::array<std::uint32_t, 3> within = place_in(size, rank);
+    block.cluster = &cluster;
+    block.rank = rank;
+    start_block(block, grid,
+                {place[0] * size.x + within[0], place[1] * size.y + within[1],
+                 place[2] * size.z + within[2]});
+  }
+}
+
+/// Runs every warp of the block in turn, again and again, until the block has ended, nothing of it
+/// can go on, or its turn is over. A fault ends the grid.
 inline block_status run_block(block_state& block) {
   grid_state& grid = *block.grid;
   for (unsigned round = 0; round < rounds_per_turn; ++round) {
@@ -106,16 +137,34 @@ inline block_status run_block(block_state& block) {
     }
     if (!alive) return block_status::finished;
     if (grid.stopped()) return block_status::ended;
-    if (!ran) {
-      grid.end(describe_deadlock(block));
-      return block_status::ended;
-    }
+    if (!ran) return round == 0 ? block_status::stuck : block_status::unfinished;
   }
   return block_status::unfinished;
 }
 
-/// Reports where a block is that has been running for long.
-inline void report_progress(block_state& block) {
+/// Gives each block of a cluster its turn. A cluster of which no block can go on ends the grid.
+inline block_status run_cluster(cluster_state& cluster) {
+  bool finished = true, ran = false;
+  for (const auto& block : cluster.blocks) {
+    if (block->exited == block->threads) continue;
+    const block_status status = run_block(*block);
+    if (status == block_status::ended) return status;
+    finished = finished && status == block_status::finished;
+    ran = ran || status != block_status::stuck;
+  }
+  if (finished) return block_status::finished;
+  if (ran) return block_status::unfinished;
+  for (const auto& block : cluster.blocks) {
+    if (block->exited == block->threads) continue;
+    block->grid->end(describe_deadlock(*block));
+    break;
+  }
+  return block_status::ended;
+}
+
+/// Reports where a block is that has been running for long. Returns whether it has a thread that
+/// can go on.
+inline bool report_progress(block_state& block) {
   grid_state& grid = *block.grid;
   const limits& limit = grid.what->limit;
   for (const auto& w : block.warps) {
@@ -133,9 +182,11 @@ inline void report_progress(block_state& block) {
                     0,
                     access_kind::read,
                     std::move(text)};
-      return grid.report(make_fault(*w, &w->function->code[g.pc]));
+      grid.report(make_fault(*w, &w->function->code[g.pc]));
+      return true;
     }
   }
+  return false;
 }
 
 }  // namespace gpu::inline v1::testing::machine::detail

@@ -1,6 +1,7 @@
-// Runs a grid: hands its blocks to the threads of a pool.
+// Runs a grid: hands its clusters of blocks to the threads of a pool.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -16,14 +17,14 @@ namespace gpu::inline v1::testing::machine {
 
 namespace detail {
 
-/// The blocks of a grid that wait to be started.
-class block_source {
+/// The clusters of a grid that wait to be started.
+class cluster_source {
  public:
-  block_source(std::uint64_t total, std::uint64_t most_resident)
+  cluster_source(std::uint64_t total, std::uint64_t most_resident)
       : total_{total}, most_resident_{most_resident} {}
 
-  /// The next block, or nothing: none is left, or as many as may be are resident. A worker without
-  /// any block always gets one.
+  /// The next cluster, or nothing: none is left, or as many as may be are resident. A worker
+  /// without any cluster always gets one.
   std::optional<std::uint64_t> take(bool has_none) {
     if (!has_none && resident_.load(std::memory_order_relaxed) >= most_resident_)
       return std::nullopt;
@@ -42,41 +43,45 @@ class block_source {
   std::atomic<std::uint64_t> resident_{0};
 };
 
-/// One worker: runs its resident blocks in turns. Blocks that take long may wait for others, so the
-/// longer they take the more blocks are started beside them.
-inline void work_on(grid_state& grid, block_source& source) {
-  std::deque<std::unique_ptr<block_state>> resident;
-  std::vector<std::unique_ptr<block_state>> spare;
+/// One worker: runs its resident clusters in turns. Blocks that take long may wait for others, so
+/// the longer they take the more are started beside them.
+inline void work_on(grid_state& grid, cluster_source& source) {
+  std::deque<std::unique_ptr<cluster_state>> resident;
+  std::vector<std::unique_ptr<cluster_state>> spare;
   const bool all_at_once = grid.what->cooperative;
   std::uint64_t turns_since_start = 0;
   while (!grid.stopped()) {
     if (source.any_left() &&
         (resident.empty() || all_at_once || turns_since_start >= 4 * resident.size())) {
       if (const auto index = source.take(resident.empty())) {
-        std::unique_ptr<block_state> block;
+        std::unique_ptr<cluster_state> cluster;
         if (spare.empty()) {
-          block = std::make_unique<block_state>();
+          cluster = std::make_unique<cluster_state>();
         } else {
-          block = std::move(spare.back());
+          cluster = std::move(spare.back());
           spare.pop_back();
         }
-        start_block(*block, grid, *index);
-        resident.push_front(std::move(block));
+        start_cluster(*cluster, grid, *index);
+        resident.push_front(std::move(cluster));
         turns_since_start = 0;
       }
     }
     if (resident.empty()) return;
-    std::unique_ptr<block_state> block = std::move(resident.front());
+    std::unique_ptr<cluster_state> cluster = std::move(resident.front());
     resident.pop_front();
     ++turns_since_start;
-    switch (run_block(*block)) {
+    switch (run_cluster(*cluster)) {
       case block_status::finished:
         source.finished();
-        spare.push_back(std::move(block));
+        spare.push_back(std::move(cluster));
         break;
+      case block_status::stuck:
       case block_status::unfinished:
-        if (grid.is_late()) report_progress(*block);
-        resident.push_back(std::move(block));
+        if (grid.is_late()) {
+          for (const auto& block : cluster->blocks)
+            if (report_progress(*block)) break;
+        }
+        resident.push_back(std::move(cluster));
         break;
       case block_status::ended: return;
     }
@@ -123,9 +128,12 @@ inline std::optional<fault> run(const launch& what, address_space& memory, threa
   grid.memory = &memory;
   if (what.cooperative) grid.workspace = detail::make_workspace(what, memory);
   const detail::workspace_end freed{grid};
-  const std::uint64_t blocks = what.grid.count();
-  detail::block_source source(blocks, what.cooperative ? blocks : what.limit.resident_blocks);
-  const unsigned wanted = blocks < pool.threads() ? static_cast<unsigned>(blocks) : pool.threads();
+  const std::uint64_t clusters = what.grid.count() / what.cluster.count();
+  const std::uint64_t resident =
+      std::max<std::uint64_t>(what.limit.resident_blocks / what.cluster.count(), 1);
+  detail::cluster_source source(clusters, what.cooperative ? clusters : resident);
+  const unsigned wanted =
+      clusters < pool.threads() ? static_cast<unsigned>(clusters) : pool.threads();
   pool.run(wanted, [&] {
     detail::worker_end end{grid};
     detail::work_on(grid, source);

@@ -43,8 +43,10 @@ struct launch {
   const executable* kernel = nullptr;
   extent grid{};
   extent block{};
+  extent cluster{};  // blocks that run together and reach each other's shared memory
   std::uint32_t dynamic_shared_bytes = 0;
   std::span<const std::byte> parameters{};  // the packed parameter block of the kernel
+  bool explicit_cluster = false;            // the kernel or the launch asks for clusters
   bool cooperative =
       false;  // all blocks are resident at once, so that they may wait for each other
   std::uint64_t context = 0;            // whose memory may be touched; 0 = all
@@ -62,8 +64,9 @@ struct launch {
 /// Runs a grid to its end on the threads of the pool and the calling one.
 /// Result: the first fault, which ended the grid, or nothing.
 /// Precondition: the driver has checked the launch: a kernel that is not refused, non-zero extents
-/// within the device's limits, parameters as long as the kernel's parameter block.
-/// Threads: several launches may run at once, also of one executable and on one pool.
+/// within the device's limits, clusters that divide the grid, parameters as long as the kernel's
+/// parameter block. Threads: several launches may run at once, also of one executable and on one
+/// pool.
 std::optional<fault> run(const launch& what, address_space& memory, thread_pool& pool);
 
 }  // namespace gpu::inline v1::testing::machine

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include <gpu/testing/detail/machine/handlers/bits.hpp>
+#include <gpu/testing/detail/machine/handlers/cluster.hpp>
 #include <gpu/testing/detail/machine/handlers/collective.hpp>
 #include <gpu/testing/detail/machine/handlers/compare.hpp>
 #include <gpu/testing/detail/machine/handlers/control.hpp>
@@ -17,6 +18,7 @@
 #include <gpu/testing/detail/machine/lower_image.hpp>
 #include <gpu/testing/detail/machine/lower_matrix.hpp>
 #include <gpu/testing/detail/machine/lower_memory.hpp>
+#include <gpu/testing/detail/machine/lower_tensor.hpp>
 #include <gpu/testing/detail/machine/lowering_context.hpp>
 
 namespace gpu::inline v1::testing::machine::detail {
@@ -260,11 +262,17 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
       return true;
     }
     case opcode::cvta: return lower_cvta(c, i);
-    case opcode::mapa: {  // a cluster is one block, so every address is its own
-      const std::uint32_t size = ptx::size_of(i.types[0]);
-      return fill_slots(c, select_move(size), operands.first(2));
+    case opcode::mapa:
+    case opcode::getctarank: {
+      const bool wide = ptx::size_of(i.types[0]) == 8;
+      const handler run =
+          i.op == opcode::mapa
+              ? (wide ? &run_mapa<std::uint64_t> : &run_mapa<std::uint32_t>)
+              : (wide ? &run_block_rank<std::uint64_t> : &run_block_rank<std::uint32_t>);
+      if (!fill_slots(c, run, operands)) return false;
+      c.out.code.back().option = i.with.space == ptx::state_space::generic;
+      return true;
     }
-    case opcode::getctarank:
     case opcode::createpolicy: {
       const std::uint32_t size = ptx::size_of(operands[0].value_type);
       const std::uint32_t zero = c.constant(0, size);
@@ -288,7 +296,11 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::cp_async_bulk_wait_group:
       c.emit(&run_wait_bulk).target = static_cast<std::uint32_t>(operands[0].value);
       return true;
-    case opcode::cp_async_bulk_prefetch:
+    case opcode::cp_async_bulk_tensor:
+    case opcode::cp_async_bulk_prefetch_tensor:
+    case opcode::cp_reduce_async_bulk_tensor: return lower_tensor(c, i);
+    case opcode::prefetch_tensormap: return lower_prefetch_tensor_map(c, i);
+    case opcode::cp_async_bulk_prefetch: return lower_bulk_prefetch(c, i);
     case opcode::cp_async_commit_group:
     case opcode::cp_async_wait_group:
     case opcode::cp_async_wait_all: return lower_copy_wait(c, i);
@@ -311,7 +323,6 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::applypriority:
     case opcode::discard:
     case opcode::griddepcontrol:
-    case opcode::barrier_cluster_arrive:
     case opcode::pmevent:
     case opcode::setmaxnreg: c.emit(&run_nothing); return true;
     case opcode::nanosleep: c.emit(&run_yield); return true;
@@ -324,6 +335,7 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::bar_sync:
     case opcode::bar_arrive:
     case opcode::bar_red: return lower_barrier(c, i);
+    case opcode::barrier_cluster_arrive: c.emit(&run_cluster_arrive); return true;
     case opcode::barrier_cluster_wait: c.emit(&run_cluster_wait); return true;
     case opcode::mbarrier_pending_count: return fill_slots(c, &run_pending_count, operands);
     case opcode::mbarrier_init:

@@ -188,6 +188,7 @@ inline bool lower_bulk_copy(lowering_context& c, const ptx::instruction& i) {
   if (loads) barrier = lower_address(c, operands[3], ptx::state_space::shared);
   if (!to.good || !from.good || (loads && !barrier.good)) return false;
   const std::uint32_t size = c.operand_slot(operands[2]);
+  const std::uint32_t blocks = i.with.multicast ? c.operand_slot(operands[4]) : no_slot;
   const auto list = static_cast<std::uint32_t>(c.out.lists.size());
   for (const lowered_address& a : {from, barrier}) {
     const auto bits = static_cast<std::uint64_t>(a.offset);
@@ -200,6 +201,7 @@ inline bool lower_bulk_copy(lowering_context& c, const ptx::instruction& i) {
   d.slots[1] = from.base;
   d.slots[2] = size;
   d.slots[3] = barrier.base;
+  d.slots[4] = blocks;
   d.list = list;
   d.option = !loads ? 3 : i.with.space == ptx::state_space::global ? 1 : 2;
   return true;

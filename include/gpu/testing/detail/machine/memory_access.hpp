@@ -27,8 +27,14 @@ struct located {
   std::byte* bytes = nullptr;      // null: a fault, noted in the warp
   std::uint8_t* shadow = nullptr;  // of global and local memory that is tracked
   bool shared = false;
-  bool global = false;  // other threads of the process may touch it at the same time
+  bool global = false;           // other threads of the process may touch it at the same time
+  block_state* other = nullptr;  // the block of the cluster whose shared memory it is, if another
 };
+
+/// The block whose shared memory has the bytes.
+inline block_state& owner_of(const warp& w, const located& at) {
+  return at.other != nullptr ? *at.other : *w.block;
+}
 
 inline std::uint16_t thread_of(const warp& w, unsigned lane) {
   return static_cast<std::uint16_t>(w.index * warp_size + lane);
@@ -111,11 +117,38 @@ inline located locate_global(warp& w, const decoded& d, unsigned lane, address a
   return refuse(w, fault_kind::shared_out_of_bounds, lane, offset, size, access, std::move(text));
 }
 
+/// Shared memory of another block of the cluster.
+[[gnu::cold, gnu::noinline]] inline located locate_remote(warp& w, unsigned lane, address a,
+                                                          std::uint32_t size, access_kind access) {
+  const auto& blocks = w.block->cluster->blocks;
+  const std::uint64_t rank = (a >> cluster_rank_shift) - 1;
+  const auto refuse_it = [&](std::string text) {
+    return refuse(w, fault_kind::shared_out_of_bounds, lane, a, size, access, std::move(text));
+  };
+  if (rank >= blocks.size())
+    return refuse_it("there is no block " + std::to_string(rank) + " in the cluster, which has " +
+                     std::to_string(blocks.size()));
+  block_state& block = *blocks[rank];
+  shared_memory& shared = block.shared;
+  const address offset = a & shared_offset_mask;
+  if (offset < shared.begin() || offset > shared.end() || size > shared.end() - offset)
+    return refuse_it("block " + std::to_string(rank) + " of the cluster has " +
+                     std::to_string(shared.end() - reserved_shared_bytes) +
+                     " bytes of shared memory");
+  if (block.exited == block.threads)
+    return refuse_it("block " + std::to_string(rank) +
+                     " of the cluster has ended, and its shared memory with it: let the blocks "
+                     "synchronize before they end");
+  return {shared.bytes() + offset, nullptr, true, false, &block};
+}
+
 inline located locate_shared(warp& w, unsigned lane, address offset, std::uint32_t size,
                              access_kind access) {
   shared_memory& shared = w.block->shared;
-  if (offset < shared.begin() || offset > shared.end() || size > shared.end() - offset)
+  if (offset < shared.begin() || offset > shared.end() || size > shared.end() - offset) {
+    if (offset >> cluster_rank_shift != 0) return locate_remote(w, lane, offset, size, access);
     return refuse_shared(w, lane, offset, size, access);
+  }
   return {shared.bytes() + offset, nullptr, true, false};
 }
 

@@ -30,6 +30,11 @@ inline constexpr address code_window = 0x0007'0000'0000'0000;
 /// Each of the small windows is this long.
 inline constexpr address small_window_size = address{1} << 32;
 
+/// An address of shared memory of another block of the cluster: its offset there, and from this bit
+/// on the block's rank plus 1. Own addresses have zeros there.
+inline constexpr unsigned cluster_rank_shift = 24;
+inline constexpr std::uint32_t shared_offset_mask = (1u << cluster_rank_shift) - 1;
+
 /// Returns whether `a` is in the small window that begins at `window`.
 constexpr bool in_window(address a, address window) noexcept {
   return a - window < small_window_size;

@@ -85,6 +85,14 @@ class shared_memory {
     return note_change(offset, size, now, false, true);
   }
 
+  /// The first byte that was never written, or that an asynchronous copy will write; `offset +
+  /// size` if there is none.
+  std::size_t first_unwritten(std::size_t offset, std::size_t size) const {
+    std::size_t i = offset;
+    while (i < offset + size && record_of(i).writer != nobody && !record_of(i).on_its_way) ++i;
+    return i;
+  }
+
   /// Notes that an asynchronous copy will write there. The write itself is noted as any other.
   void note_departure(std::size_t offset, std::size_t size) {
     if (!tracks_) return;
@@ -114,10 +122,10 @@ class shared_memory {
   }
 
   static constexpr std::uint16_t several = 0xfffe;
+  static constexpr std::uint16_t somebody = 0xfffd;  // written in a way that orders itself
 
  private:
   static constexpr std::uint16_t nobody = 0xffff;
-  static constexpr std::uint16_t somebody = 0xfffd;  // written in a way that orders itself
 
   struct record {
     std::uint16_t writer = nobody;

@@ -23,6 +23,8 @@
 #include <gpu/testing/detail/machine/launch.hpp>
 #include <gpu/testing/detail/machine/local_memory.hpp>
 #include <gpu/testing/detail/machine/shared_memory.hpp>
+#include <gpu/testing/detail/machine/tensor_map.hpp>
+#include <gpu/testing/detail/ptx/modifiers.hpp>
 
 namespace gpu::inline v1::testing::machine {
 
@@ -71,23 +73,27 @@ struct pending_copy {
   unsigned lane = 0;
 };
 
-/// A bulk copy to shared memory for which nobody has waited on its mbarrier.
+/// A bulk copy to shared memory for which nobody has waited on its mbarrier, or a part of one.
 struct bulk_load {
-  const std::byte* from = nullptr;
-  std::uint32_t to = 0;  // in shared memory, as `barrier`
+  const std::byte* from = nullptr;  // null: the bytes of `fill`, again and again
+  std::uint32_t to = 0;             // in shared memory, as `barrier`
   std::uint32_t size = 0;
   std::uint32_t barrier = 0;
   std::uint16_t thread = 0;
   std::uint16_t warp_epoch = 0;  // of its warp when it was asked for
+  std::uint64_t fill = 0;
+  tensor_change change = tensor_change::none;
 };
 
-/// A bulk copy to global memory that its thread has not waited for.
+/// A bulk copy to global memory that its thread has not waited for, or a part of one.
 struct bulk_store {
   std::uint32_t from = 0;  // in shared memory
   std::byte* to = nullptr;
   std::uint32_t size = 0;
   std::uint32_t group = 0;  // groups that the thread had committed before
   unsigned lane = 0;
+  ptx::operation combine = ptx::operation::none;  // with what is there, as `element`
+  ptx::type element = ptx::type::none;
 };
 
 struct block_state;
@@ -139,6 +145,8 @@ struct warp {
   std::array<std::uint32_t, warp_size> copy_groups{};  // that each lane committed
   std::vector<bulk_store> bulk_stores;
   std::array<std::uint32_t, warp_size> bulk_groups{};
+  lane_mask at_cluster_barrier = 0;  // the lanes that arrived and have not waited yet
+  std::array<std::uint32_t, warp_size> cluster_phase{};  // in which they did
 
   // Filled by handlers for the scheduler.
   std::array<std::uint32_t, warp_size> targets{};            // of table_jump
@@ -148,7 +156,7 @@ struct warp {
   failure_note failure;
 };
 
-/// A barrier of a block: 16 that are named by number, and the one of the cluster.
+/// A barrier of a block. There are 16, which are named by number.
 struct barrier_state {
   std::uint32_t arrived = 0;
   std::uint32_t expected = 0;  // 0 = all threads
@@ -156,21 +164,32 @@ struct barrier_state {
 };
 
 struct grid_state;
+struct cluster_state;
 
 /// A thread block that is resident on a worker.
 struct block_state {
   grid_state* grid = nullptr;
+  cluster_state* cluster = nullptr;
+  std::uint32_t rank = 0;  // in the cluster
   std::array<std::uint32_t, 3> index{};
   std::vector<std::unique_ptr<warp>> warps;
   shared_memory shared;
   std::vector<bulk_load> bulk_loads;
-  std::array<barrier_state, 17> barriers{};
+  std::array<barrier_state, 16> barriers{};
   std::uint32_t threads = 0;
   std::uint32_t exited = 0;
   std::uint32_t epoch = 0;  // block barriers passed
   std::uint32_t multiprocessor = 0;
   // Views of recently used allocations, for all warps of the block, by instruction.
   std::array<memory_view, 16> views{};
+};
+
+/// Thread blocks that are resident on a worker together, in the order of their ranks.
+struct cluster_state {
+  std::vector<std::unique_ptr<block_state>> blocks;
+  // The barrier of the cluster: its phases, and the threads that arrived in this one.
+  std::uint32_t phase = 0;
+  std::uint32_t arrived = 0;
 };
 
 /// The state that all blocks of a launch share.

@@ -176,6 +176,7 @@ inline void finish_exit(warp& w, group& g, lane_mask mask) {
   const auto count = static_cast<std::uint32_t>(std::popcount(mask));
   finish_copies(w, mask);
   if (!w.bulk_stores.empty()) finish_bulk_stores(w, mask, 0, true);
+  leave_cluster(w, mask);
   w.live &= ~mask;
   w.block->exited += count;
   for (frame* f = g.in; f != nullptr;) {
@@ -279,6 +280,7 @@ inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
   if (changed && sound) {
     sound = complete_collectives(w);
     release_barriers(*w.block);
+    if (w.block->cluster->arrived != 0) release_cluster(*w.block->cluster);
   }
   const std::uint64_t budget = w.block->grid->what->limit.instructions_per_thread;
   if (sound && budget != 0 && g.executed > budget) {

@@ -38,6 +38,34 @@ inline bool check_image(parser_context& context, raw_operand& raw, image_geometr
   return true;
 }
 
+/// [tensor map, coordinates]: a vector with a number for each dimension.
+inline bool check_tensor(parser_context& context, raw_operand& raw, std::size_t dimensions) {
+  // A number alone, which is no vector, has no braces.
+  if (raw.value.kind != operand_kind::image || raw.value.component == 0 ||
+      raw.elements.size() != dimensions + 1) {
+    return context.fail(raw.where, "expected [tensor map, {" + std::to_string(dimensions) +
+                                       (dimensions == 1 ? " coordinate}]" : " coordinates}]"));
+  }
+  if (!check_value(context, raw.elements[0], {type::u64, false, false, false})) return false;
+  for (std::size_t n = 1; n < raw.elements.size(); ++n) {
+    if (!check_value(context, raw.elements[n], {type::s32, false, true, false})) return false;
+  }
+  return true;
+}
+
+/// The offsets of im2col: a vector with a number for each dimension of pixels.
+inline bool check_pixel_offsets(parser_context& context, raw_operand& raw, std::size_t dimensions) {
+  const bool vector = raw.value.kind == operand_kind::vector;
+  if (!vector || raw.elements.size() != dimensions - 2) {
+    return context.fail(raw.where,
+                        "expected a vector of " + std::to_string(dimensions - 2) + " elements");
+  }
+  for (raw_operand& element : raw.elements) {
+    if (!check_value(context, element, {type::u16, false, true, false})) return false;
+  }
+  return true;
+}
+
 /// [object]
 inline bool check_object(parser_context& context, raw_operand& raw) {
   if (raw.value.kind != operand_kind::address || raw.value.index == no_index ||

@@ -105,9 +105,12 @@ inline bool parse_general(parser_context& context, const token& where, std::stri
   } else {
     const bool bulk = i.op == opcode::cp_async_bulk;
     state_space space = bulk || i.op == opcode::cp_async ? i.with.to_space : i.with.space;
+    // What is not a tensor map is in shared memory.
+    const bool tensor = i.with.dimensions != 0;
+    if (tensor) space = state_space::shared;
     for (std::size_t n = 0; n < raw.size(); ++n) {
       if (!check_operand(context, letters[n], raw[n], *chosen, space)) return false;
-      if (letters[n] == 'm') space = bulk && n > 0 ? state_space::shared : i.with.space;
+      if (letters[n] == 'm' && !tensor) space = bulk && n > 0 ? state_space::shared : i.with.space;
     }
   }
   if (!check_combination(context, where, i) || !check_values(context, where, i, raw)) return false;

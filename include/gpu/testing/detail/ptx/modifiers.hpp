@@ -158,10 +158,13 @@ struct modifiers {
   memory_order order = memory_order::weak;
   memory_scope scope = memory_scope::none;
   cache_operator cache = cache_operator::none;
-  std::uint8_t vector = 1;   ///< elements of .v2, .v4, .v8; 1 without
-  bool global_hint = false;  ///< an L1 priority, prefetch size or cache policy
-  bool cluster = false;      ///< .shared::cluster of an mbarrier instruction
-  bool mask = false;         ///< pmevent.mask
+  std::uint8_t vector = 1;      ///< elements of .v2, .v4, .v8; 1 without
+  bool global_hint = false;     ///< an L1 priority, prefetch size or cache policy
+  bool cluster = false;         ///< .shared::cluster of an mbarrier instruction
+  bool mask = false;            ///< pmevent.mask
+  std::uint8_t dimensions = 0;  ///< .1d to .5d of a tensor
+  bool im2col = false;          ///< .im2col, .im2col_no_offs
+  bool multicast = false;       ///< .multicast::cluster
   image_geometry geometry = image_geometry::none;
   std::uint8_t component = 0;  ///< .r, .g, .b, .a of tld4
   bool formatted = false;      ///< sust.p, sured.p: coordinates count texels, not bytes

@@ -93,6 +93,10 @@ enum class opcode : std::uint8_t {
   cp_async_bulk_commit_group,
   cp_async_bulk_wait_group,
   cp_async_bulk_prefetch,
+  cp_async_bulk_tensor,
+  cp_async_bulk_prefetch_tensor,
+  cp_reduce_async_bulk_tensor,
+  prefetch_tensormap,
   // Control flow.
   bra,
   brx_idx,

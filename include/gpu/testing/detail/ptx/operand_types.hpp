@@ -233,6 +233,9 @@ inline bool check_operand(parser_context& context, char letter, raw_operand& raw
     case 'j': return check_object(context, raw);
     case 'g': return check_per_coordinate(context, raw, geometry, type::f32);
     case 'o': return check_per_coordinate(context, raw, geometry, type::s32);
+    case 'B': return check_tensor(context, raw, form_chosen.with.dimensions);
+    case 'C': return check_pixel_offsets(context, raw, form_chosen.with.dimensions);
+    case 'd': return check_value(context, raw, {type::u16, false, true, false});
     case 'X': return check_video(context, raw, types[0], form_chosen.row->op, letter);
     case 'y': return check_video(context, raw, types[last - 1], form_chosen.row->op, letter);
     case 'z': return check_video(context, raw, types[last], form_chosen.row->op, letter);

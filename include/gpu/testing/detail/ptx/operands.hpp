@@ -224,8 +224,10 @@ inline bool parse_coordinates(parser_context& context, raw_operand& out) {
   } else {
     out.elements.push_back(std::move(coordinates));
   }
+  const bool braces = coordinates.value.kind == operand_kind::vector;
   out.value = operand{};
   out.value.kind = operand_kind::image;
+  out.value.component = braces ? 1 : 0;
   return context.expect("]");
 }
 

@@ -8,59 +8,12 @@
 #include <cstdint>
 #include <string_view>
 
-#include <gpu/testing/detail/ptx/modifiers.hpp>
+#include <gpu/testing/detail/ptx/copy_suffixes.hpp>
 
 namespace gpu::inline v1::testing::ptx::detail {
 
-struct suffix {
-  std::string_view group;
-  std::string_view word;  ///< without the dot
-  void (*apply)(modifiers&);
-};
-
-inline constexpr void (*no_effect)(modifiers&) = [](modifiers&) {};
-
-template <auto Member, auto Value>
-inline constexpr void (*set)(modifiers&) = [](modifiers& m) { m.*Member = Value; };
-
-template <state_space Space>
-inline constexpr void (*in_space)(modifiers&) = set<&modifiers::space, Space>;
-inline constexpr void (*in_cluster)(modifiers&) = [](modifiers& m) {
-  m.space = state_space::shared;
-  m.cluster = true;
-};
-template <comparison Comparison>
-inline constexpr void (*compares)(modifiers&) = set<&modifiers::compare, Comparison>;
-template <operation Operation>
-inline constexpr void (*does)(modifiers&) = set<&modifiers::op, Operation>;
-template <memory_order Order>
-inline constexpr void (*ordered)(modifiers&) = set<&modifiers::order, Order>;
-template <cache_operator Cache>
-inline constexpr void (*cached)(modifiers&) = set<&modifiers::cache, Cache>;
-
-template <image_geometry Geometry>
-inline constexpr void (*shaped)(modifiers&) = set<&modifiers::geometry, Geometry>;
-template <image_query Query>
-inline constexpr void (*asks)(modifiers&) = set<&modifiers::query, Query>;
-
-template <rounding Mode> inline constexpr void (*rounds)(modifiers&) = set<&modifiers::round, Mode>;
-template <rounding Mode>
-inline constexpr void (*rounds_to_integer)(modifiers&) = [](modifiers& m) {
-  m.round = Mode;
-  m.round_to_integer = true;
-};
-
-template <std::uint8_t Bits, bool Signed>
-inline constexpr void (*packs)(modifiers&) = [](modifiers& m) {
-  m.packed_bits = Bits;
-  m.packed_signed = Signed;
-};
-
-template <std::uint16_t M, std::uint16_t N, std::uint16_t K>
-inline constexpr void (*multiplies)(modifiers&) = [](modifiers& m) { m.shape = {M, N, K}; };
-
 /// Rows of one group stand together; an instruction takes at most one word of a group.
-inline constexpr auto suffixes = std::to_array<suffix>({
+inline constexpr suffix other_suffixes[] = {
     {"round", "rn", rounds<rounding::nearest_even>},
     {"round", "rz", rounds<rounding::toward_zero>},
     {"round", "rm", rounds<rounding::toward_negative>},
@@ -188,7 +141,7 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"load_space", "param::func", in_space<state_space::param>},
     {"load_space", "shared", in_space<state_space::shared>},
     {"load_space", "shared::cta", in_space<state_space::shared>},
-    {"load_space", "shared::cluster", in_space<state_space::shared>},
+    {"load_space", "shared::cluster", in_cluster},
     {"store_space", "global", in_space<state_space::global>},
     {"store_space", "local", in_space<state_space::local>},
     {"store_space", "param", in_space<state_space::param>},
@@ -206,15 +159,6 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"shared", "shared", in_space<state_space::shared>},
     {"shared", "shared::cta", in_space<state_space::shared>},
     {"shared", "shared::cluster", in_cluster},
-    {"to_shared", "shared", set<&modifiers::to_space, state_space::shared>},
-    {"to_shared", "shared::cta", set<&modifiers::to_space, state_space::shared>},
-    {"to_block", "shared::cluster", set<&modifiers::to_space, state_space::shared>},
-    {"to_block", "shared::cta", set<&modifiers::to_space, state_space::shared>},
-    {"to_memory", "global", set<&modifiers::to_space, state_space::global>},
-    {"from_block", "shared::cta", in_space<state_space::shared>},
-    {"completes", "mbarrier::complete_tx::bytes", no_effect},
-    {"bulk_group", "bulk_group", no_effect},
-    {"read", "read", no_effect},
     {"to", "to", set<&modifiers::to, true>},
 
     {"load_order", "weak", ordered<memory_order::weak>},
@@ -391,6 +335,18 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"mask", "mask", set<&modifiers::mask, true>},
     {"inc_or_dec_registers", "inc", no_effect},
     {"inc_or_dec_registers", "dec", no_effect},
-});
+};
+
+template <std::size_t... Sizes> constexpr auto join_suffixes(const suffix (&... parts)[Sizes]) {
+  std::array<suffix, (Sizes + ...)> all{};
+  std::size_t count = 0;
+  const auto append = [&](const auto& part) {
+    for (const suffix& row : part) all[count++] = row;
+  };
+  (append(parts), ...);
+  return all;
+}
+
+inline constexpr auto suffixes = join_suffixes(other_suffixes, copy_suffixes);
 
 }  // namespace gpu::inline v1::testing::ptx::detail

@@ -9,17 +9,44 @@
 #include <vector>
 
 #include <gpu/testing/detail/machine/access_checks.hpp>
+#include <gpu/testing/detail/machine/handlers/atomics.hpp>
 #include <gpu/testing/detail/machine/lanes.hpp>
 #include <gpu/testing/detail/machine/memory_access.hpp>
 
 namespace gpu::inline v1::testing::machine::detail {
 
+template <class Word>
+inline void copy_words(const std::byte* from, std::byte* to, std::uint32_t size) {
+  for (std::uint32_t i = 0; i < size; i += sizeof(Word)) {
+    const Word word = __atomic_load_n(reinterpret_cast<const Word*>(from + i), __ATOMIC_RELAXED);
+    __atomic_store_n(reinterpret_cast<Word*>(to + i), word, __ATOMIC_RELAXED);
+  }
+}
+
 /// Copies bytes between memories of which other threads of the process may see one.
 inline void copy_bulk(const std::byte* from, std::byte* to, std::uint32_t size) {
-  for (std::uint32_t i = 0; i < size; i += 8) {
-    const auto word =
-        __atomic_load_n(reinterpret_cast<const std::uint64_t*>(from + i), __ATOMIC_RELAXED);
-    __atomic_store_n(reinterpret_cast<std::uint64_t*>(to + i), word, __ATOMIC_RELAXED);
+  const std::uintptr_t bits =
+      reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to) | size;
+  if (bits % 8 == 0) return copy_words<std::uint64_t>(from, to, size);
+  if (bits % 4 == 0) return copy_words<std::uint32_t>(from, to, size);
+  if (bits % 2 == 0) return copy_words<std::uint16_t>(from, to, size);
+  copy_words<std::uint8_t>(from, to, size);
+}
+
+/// Writes the bytes of a part of a load to shared memory.
+inline void arrive_bulk(const bulk_load& copy, std::byte* to) {
+  if (copy.from == nullptr) {
+    for (std::uint32_t i = 0; i < copy.size; ++i)
+      to[i] = static_cast<std::byte>(copy.fill >> i % 8 * 8);
+    return;
+  }
+  copy_bulk(copy.from, to, copy.size);
+  if (copy.change == tensor_change::none) return;
+  for (std::uint32_t i = 0; i < copy.size; i += 4) {
+    std::uint32_t word;
+    std::memcpy(&word, to + i, sizeof word);
+    word = change_float(copy.change, word);
+    std::memcpy(to + i, &word, sizeof word);
   }
 }
 
@@ -29,13 +56,34 @@ inline std::uint32_t finish_bulk_loads(block_state& block, std::uint32_t barrier
   std::uint32_t bytes = 0;
   std::erase_if(block.bulk_loads, [&](const bulk_load& copy) {
     if (copy.barrier != barrier) return false;
-    copy_bulk(copy.from, block.shared.bytes() + copy.to, copy.size);
+    arrive_bulk(copy, block.shared.bytes() + copy.to);
     const moment done{block.epoch, copy.warp_epoch, copy.thread};
     block.shared.note_arrival(copy.to, copy.size, done);
     bytes += copy.size;
     return true;
   });
   return bytes;
+}
+
+template <class U> inline void combine_bulk(const bulk_store& copy, const std::byte* from) {
+  const located at{copy.to, nullptr, false, true};
+  for (std::uint32_t i = 0; i < copy.size; i += sizeof(U)) {
+    U b;
+    std::memcpy(&b, from + i, sizeof b);
+    (void)update<U>(at, i, [&](U old) {
+      return combine_values<U>(copy.combine, copy.element, true, old, b, U{});
+    });
+  }
+}
+
+/// Writes the bytes of a part of a store to global memory, or combines them with what is there.
+inline void depart_bulk(const bulk_store& copy, const std::byte* from) {
+  if (copy.combine == ptx::operation::none) return copy_bulk(from, copy.to, copy.size);
+  switch (ptx::size_of(copy.element)) {
+    case 2: return combine_bulk<std::uint16_t>(copy, from);
+    case 4: return combine_bulk<std::uint32_t>(copy, from);
+    default: return combine_bulk<std::uint64_t>(copy, from);
+  }
 }
 
 /// Does the copies to global memory of the lanes, but for their last `but` groups. Copies that are
@@ -45,7 +93,7 @@ inline void finish_bulk_stores(warp& w, lane_mask lanes, std::uint32_t but, bool
     const std::uint32_t groups = w.bulk_groups[copy.lane];
     const bool covered = copy.group == groups ? open : std::uint64_t{copy.group} + but < groups;
     if ((lanes >> copy.lane & 1) == 0 || !covered) return false;
-    copy_bulk(w.block->shared.bytes() + copy.from, copy.to, copy.size);
+    depart_bulk(copy, w.block->shared.bytes() + copy.from);
     return true;
   });
 }
@@ -66,11 +114,66 @@ inline located locate_bulk(warp& w, const decoded& d, unsigned lane, address a, 
   return shared ? locate_shared(w, lane, a, size, kind) : locate_global(w, d, lane, a, size, kind);
 }
 
-/// cp.async.bulk: slots are destination, source, size, mbarrier. `option`: 1 from global to shared
-/// memory, 2 within shared memory, 3 from shared to global memory.
+/// Where loads arrive, and the mbarrier that counts them: in one block, or by `.multicast::cluster`
+/// at the same offsets in several.
+struct bulk_targets {
+  std::uint32_t to = 0, barrier = 0;  // offsets in shared memory
+  std::uint32_t blocks = 0;           // a bit for each rank
+};
+
+/// Checks the targets of a load of `size` bytes. `mask` is the slot of the ranks, if it has some.
+inline bool find_targets(warp& w, const decoded& d, unsigned lane, address to, std::uint32_t size,
+                         address barrier, std::uint32_t mask, bulk_targets& out) {
+  const located destination = locate_shared(w, lane, to, size, access_kind::write);
+  if (destination.bytes == nullptr) return false;
+  const located at = locate<space::shared>(w, d, lane, barrier, 8, access_kind::atomic);
+  if (at.bytes == nullptr) return false;
+  const block_state& block = owner_of(w, destination);
+  const auto wrong = [&](std::string text) {
+    (void)fail(w, fault_kind::illegal_instruction, lane, std::move(text));
+    return false;
+  };
+  if (&block != &owner_of(w, at))
+    return wrong("the mbarrier of a bulk copy is in the block to which it copies");
+  out.to = static_cast<std::uint32_t>(to) & shared_offset_mask;
+  out.barrier = static_cast<std::uint32_t>(barrier) & shared_offset_mask;
+  out.blocks = 1u << block.rank;
+  if (mask == no_slot) return true;
+  out.blocks = read_lane<std::uint16_t>(w.registers, mask, lane);
+  const auto& cluster = w.block->cluster->blocks;
+  for (std::uint32_t rank = 0; rank < 16; ++rank) {
+    if ((out.blocks >> rank & 1) == 0) continue;
+    if (rank >= cluster.size())
+      return wrong("a copy to block " + std::to_string(rank) + " of a cluster of " +
+                   std::to_string(cluster.size()));
+    if (cluster[rank]->exited == cluster[rank]->threads)
+      return wrong("a copy to block " + std::to_string(rank) + " of the cluster, which has ended");
+  }
+  return true;
+}
+
+/// Queues a part of a load for each of its targets. `part.to` is an offset in shared memory.
+inline bool bring_bulk(warp& w, const decoded& d, unsigned lane, const bulk_targets& targets,
+                       bulk_load part) {
+  part.barrier = targets.barrier;
+  part.warp_epoch = w.epoch;
+  for (std::uint32_t left = targets.blocks; left != 0; left &= left - 1) {
+    block_state& block = *w.block->cluster->blocks[static_cast<unsigned>(std::countr_zero(left))];
+    const bool own = &block == w.block;
+    const located there{block.shared.bytes() + part.to, nullptr, true, false,
+                        own ? nullptr : &block};
+    if (!note_write(w, d, lane, there, nullptr, part.size, access_class::plain)) return false;
+    block.shared.note_departure(part.to, part.size);
+    part.thread = own ? thread_of(w, lane) : shared_memory::somebody;
+    block.bulk_loads.push_back(part);
+  }
+  return true;
+}
+
+/// cp.async.bulk: slots are destination, source, size, mbarrier, mask of blocks. `option`: 1 from
+/// global to shared memory, 2 within shared memory, 3 from shared to global memory.
 inline action run_bulk_copy(warp& w, const decoded& d, lane_mask mask) {
   const std::uint32_t* const more = w.function->lists.data() + d.list;
-  block_state& block = *w.block;
   const bool loads = d.option != 3;
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
@@ -85,20 +188,22 @@ inline action run_bulk_copy(warp& w, const decoded& d, lane_mask mask) {
     if (source.bytes == nullptr || !note_read(w, d, lane, source, from, size, access_class::plain))
       return action::fault;
     const located destination = locate_bulk(w, d, lane, to, size, loads, access_kind::write);
-    if (destination.bytes == nullptr ||
-        !note_write(w, d, lane, destination, nullptr, size, access_class::plain))
-      return action::fault;
+    if (destination.bytes == nullptr) return action::fault;
     if (!loads) {
-      w.bulk_stores.push_back(
-          {static_cast<std::uint32_t>(from), destination.bytes, size, w.bulk_groups[lane], lane});
+      if (!note_write(w, d, lane, destination, nullptr, size, access_class::plain))
+        return action::fault;
+      w.bulk_stores.push_back({.from = static_cast<std::uint32_t>(from),
+                               .to = destination.bytes,
+                               .size = size,
+                               .group = w.bulk_groups[lane],
+                               .lane = lane});
       continue;
     }
     const address barrier = listed_address(w, d, 3, lane, more + 3);
-    const located at = locate<space::shared>(w, d, lane, barrier, 8, access_kind::atomic);
-    if (at.bytes == nullptr) return action::fault;
-    block.shared.note_departure(static_cast<std::size_t>(to), size);
-    block.bulk_loads.push_back({source.bytes, static_cast<std::uint32_t>(to), size,
-                                static_cast<std::uint32_t>(barrier), thread_of(w, lane), w.epoch});
+    bulk_targets targets;
+    if (!find_targets(w, d, lane, to, size, barrier, d.slots[4], targets) ||
+        !bring_bulk(w, d, lane, targets, {.from = source.bytes, .to = targets.to, .size = size}))
+      return action::fault;
   }
   return action::next;
 }

@@ -58,7 +58,6 @@ inline action run_call(warp& w, const decoded& d, lane_mask mask) {
 
 /// The values of `decoded::option` for a barrier.
 enum barrier_option : std::uint8_t { barrier_sync, barrier_arrive, barrier_reduce };
-inline constexpr std::uint32_t cluster_barrier = 16;
 
 /// bar.sync and bar.arrive: slots number, threads. bar.red: slots d, number, threads, predicate.
 inline action run_barrier(warp& w, const decoded& d, lane_mask mask) {
@@ -81,13 +80,6 @@ inline action run_barrier(warp& w, const decoded& d, lane_mask mask) {
   if (d.option == barrier_reduce)
     w.block->barriers[number].votes +=
         static_cast<std::uint32_t>(std::popcount(read_predicate(w.registers, d, 3) & mask));
-  return action::barrier;
-}
-
-/// barrier.cluster.wait: a cluster is one block.
-inline action run_cluster_wait(warp& w, const decoded&, lane_mask) {
-  w.pending_barrier = cluster_barrier;
-  w.barrier_threads = 0;
   return action::barrier;
 }
 

@@ -121,13 +121,15 @@ inline action run_mbarrier(warp& w, const decoded& d, lane_mask mask) {
     (void)note_write(w, d, lane, at, nullptr, 8, access_class::unordered);
     const auto before = fetch<std::uint64_t>(at, 0);
     mbarrier b = mbarrier::unpack(before);
-    if (waits && !w.block->bulk_loads.empty()) {
-      const auto offset = static_cast<std::uint32_t>(at.bytes - w.block->shared.bytes());
-      b.bytes -= static_cast<std::int32_t>(finish_bulk_loads(*w.block, offset));
+    block_state& owner = owner_of(w, at);
+    if (waits && !owner.bulk_loads.empty()) {
+      const auto offset = static_cast<std::uint32_t>(at.bytes - owner.shared.bytes());
+      b.bytes -= static_cast<std::int32_t>(finish_bulk_loads(owner, offset));
       b.complete_if_done();
     }
     if (!apply_mbarrier(w, d, lane, b, before, result)) return action::fault;
     put(at, 0, b.pack());
+    if (at.other != nullptr) ++at.other->epoch;
   }
   ++w.block->epoch;  // it orders threads
   if (!waits) return action::next;

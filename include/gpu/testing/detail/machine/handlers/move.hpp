@@ -61,7 +61,15 @@ inline std::uint32_t component(const extent& e, unsigned i) {
   return i == 0 ? e.x : i == 1 ? e.y : i == 2 ? e.z : 0;
 }
 
-/// The value of a special register. A cluster is one block.
+/// The place of a block in its cluster, or that of the cluster in the grid.
+inline std::uint32_t place_in_cluster(const block_state& block, unsigned i) {
+  return i < 3 ? block.index[i] % component(block.grid->what->cluster, i) : 0;
+}
+inline std::uint32_t place_of_cluster(const block_state& block, unsigned i) {
+  return i < 3 ? block.index[i] / component(block.grid->what->cluster, i) : 0;
+}
+
+/// The value of a special register.
 inline std::uint64_t special_value(const warp& w, ptx::special_register which, unsigned index,
                                    unsigned lane) {
   using enum ptx::special_register;
@@ -72,15 +80,16 @@ inline std::uint64_t special_value(const warp& w, ptx::special_register which, u
   switch (which) {
     case tid: return index < 3 ? w.thread[index][lane] : 0;
     case ntid: return component(what.block, index);
-    case ctaid:
-    case clusterid: return index < 3 ? block.index[index] : 0;
-    case nctaid:
-    case nclusterid: return component(what.grid, index);
-    case cluster_ctaid:
-    case cluster_ctarank:
-    case is_explicit_cluster: return 0;
-    case cluster_nctaid: return component({1, 1, 1}, index);
-    case cluster_nctarank: return 1;
+    case ctaid: return index < 3 ? block.index[index] : 0;
+    case nctaid: return component(what.grid, index);
+    case clusterid: return place_of_cluster(block, index);
+    case nclusterid:
+      return index < 3 ? component(what.grid, index) / component(what.cluster, index) : 0;
+    case cluster_ctaid: return place_in_cluster(block, index);
+    case cluster_nctaid: return component(what.cluster, index);
+    case cluster_ctarank: return block.rank;
+    case cluster_nctarank: return what.cluster.count();
+    case is_explicit_cluster: return what.explicit_cluster;
     case laneid: return lane;
     case warpid: return w.index;
     case nwarpid: return block.warps.size();
@@ -168,7 +177,9 @@ inline action run_isspacep(warp& w, const decoded& d, lane_mask mask) {
     const address window = window_of(asked);
     bool in = false;
     if (window != 0) {
-      in = in_window(a, window);
+      const bool own = asked != ptx::state_space::shared || d.source->with.cluster ||
+                       (a & (small_window_size - 1)) >> cluster_rank_shift == 0;
+      in = in_window(a, window) && own;
     } else if (!(a >= shared_window && a < code_window)) {
       memory_view view;
       const bool known = w.block->grid->memory->resolve(a, 1, 0, view) == fault_kind::none;

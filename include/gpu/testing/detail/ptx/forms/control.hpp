@@ -36,6 +36,8 @@ inline constexpr form control_forms[] = {
      opcode::fence_proxy, "", "", "", 90},
     {"fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", opcode::fence_proxy,
      "", "", "", 90},
+    {"fence.proxy.tensormap::generic.release", opcode::fence_proxy, "scope!", "", "", 90},
+    {"fence.proxy.tensormap::generic.acquire", opcode::fence_proxy, "scope!", "", "mI", 90},
     {"griddepcontrol.launch_dependents", opcode::griddepcontrol, "", "", "", 90},
     {"griddepcontrol.wait", opcode::griddepcontrol, "", "", "", 90},
     {"vote", opcode::vote, "sync! vote!", "pred", "Ppi", 30},

@@ -1,0 +1,43 @@
+#pragma once
+/// The suffixes of asynchronous copies.
+
+#include <cstdint>
+
+#include <gpu/testing/detail/ptx/suffix.hpp>
+
+namespace gpu::inline v1::testing::ptx::detail {
+
+inline constexpr suffix copy_suffixes[] = {
+    {"to_shared", "shared", set<&modifiers::to_space, state_space::shared>},
+    {"to_shared", "shared::cta", set<&modifiers::to_space, state_space::shared>},
+    {"to_block", "shared::cluster", set<&modifiers::to_space, state_space::shared>},
+    {"to_block", "shared::cta", set<&modifiers::to_space, state_space::shared>},
+    {"to_cluster", "shared::cluster", set<&modifiers::to_space, state_space::shared>},
+    {"multicast", "multicast::cluster", set<&modifiers::multicast, true>},
+    {"to_memory", "global", set<&modifiers::to_space, state_space::global>},
+    {"from_block", "shared::cta", in_space<state_space::shared>},
+    {"completes", "mbarrier::complete_tx::bytes", no_effect},
+    {"bulk_group", "bulk_group", no_effect},
+    {"read", "read", no_effect},
+    {"tensor", "1d", set<&modifiers::dimensions, std::uint8_t{1}>},
+    {"tensor", "2d", set<&modifiers::dimensions, std::uint8_t{2}>},
+    {"tensor", "3d", set<&modifiers::dimensions, std::uint8_t{3}>},
+    {"tensor", "4d", set<&modifiers::dimensions, std::uint8_t{4}>},
+    {"tensor", "5d", set<&modifiers::dimensions, std::uint8_t{5}>},
+    {"images", "3d", set<&modifiers::dimensions, std::uint8_t{3}>},
+    {"images", "4d", set<&modifiers::dimensions, std::uint8_t{4}>},
+    {"images", "5d", set<&modifiers::dimensions, std::uint8_t{5}>},
+    {"tiles", "tile", no_effect},
+    {"im2col", "im2col", set<&modifiers::im2col, true>},
+    {"im2col_no_offs", "im2col_no_offs", set<&modifiers::im2col, true>},
+    {"bulk_reduction", "add", does<operation::add>},
+    {"bulk_reduction", "min", does<operation::min>},
+    {"bulk_reduction", "max", does<operation::max>},
+    {"bulk_reduction", "inc", does<operation::inc>},
+    {"bulk_reduction", "dec", does<operation::dec>},
+    {"bulk_reduction", "and", does<operation::and_>},
+    {"bulk_reduction", "or", does<operation::or_>},
+    {"bulk_reduction", "xor", does<operation::xor_>},
+};
+
+}  // namespace gpu::inline v1::testing::ptx::detail
