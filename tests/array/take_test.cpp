@@ -2,9 +2,11 @@
 
 #include "array/array_fixture.hpp"
 
+#include <gpu/array/cumulative.hpp>
 #include <gpu/array/operators.hpp>
 #include <gpu/array/reductions.hpp>
 #include <gpu/array/take.hpp>
+#include <gpu/graph/stream_capture.hpp>
 
 #include <tuple>
 
@@ -103,6 +105,55 @@ TEST_CASE("a bad index of take is found", "[array][take]") {
   CHECK(test::says(test::error_of(gpu::take(f.stream, f.a, far, 3)), "gpu::take",
                    "axis 3 is out of range for 3 axes", "from -3 to 2"));
   CHECK(test::says(test::error_of(gpu::take(f.stream, f.a(5), far, 0)), "gpu::take", "index 5"));
+}
+
+TEST_CASE("a bad index of take is found inside a larger expression", "[array][take][expression]") {
+  const operands f;
+  const auto far = test::value_of(gpu::array<int>::from(f.stream, {0, -3, 3, -4}));
+  const auto unsigned_far = test::value_of(gpu::array<unsigned>::from(f.stream, {2u, 3u}));
+  auto out = test::value_of(gpu::zeros<int>(f.stream, gpu::shape{2, 4, 4}));
+  const auto taken = gpu::take(f.a, far, 1, {.check = true});
+  const auto found = [&](const gpu::cuda_error& error) {
+    CHECK(test::says(error, "gpu::take",
+                     "index 3 at position 2 is out of range: the axis has 3 elements",
+                     "from -3 to 2"));
+    CHECK(error == gpu::errc::index_out_of_range);
+  };
+  found(test::error_of(gpu::assign(f.stream, out, 2 * taken + 1)));
+  CHECK(f.download(out) == std::vector<int>(32));  // nothing is written
+  found(test::error_of(gpu::evaluate(f.stream, taken)));
+  found(test::error_of(gpu::item(f.stream, gpu::sum(taken * taken))));
+  found(test::error_of(gpu::evaluate(f.stream, out - gpu::sum(taken, gpu::axis<0>))));
+  found(test::error_of(gpu::cumulative_sum(f.stream, taken, 1)));
+  const auto last = gpu::take(f.a, gpu::reverse(far), 1, {.check = true});
+  CHECK(test::says(test::error_of(gpu::evaluate(f.stream, last + last)), "index -4 at position 0"));
+  // Of two that take from the same elements, the one whose indices are bad.
+  const auto good = test::value_of(gpu::array<int>::from(f.stream, {0, 1, 2, -1}));
+  const auto both =
+      gpu::take(f.a, good, 1, {.check = true}) + gpu::take(f.a, far, 1, {.check = true});
+  found(test::error_of(gpu::evaluate(f.stream, both)));
+  CHECK(test::says(
+      test::error_of(gpu::evaluate(f.stream, gpu::take(f.a, unsigned_far, -2, {.check = true}))),
+      "index 3 at position 1"));
+  // Good indices change nothing, of any rank.
+  const auto checked =
+      test::value_of(gpu::evaluate(f.stream, gpu::take(f.a, f.w, 1, {.check = true})));
+  CHECK(f.download(checked) == f.download(test::value_of(gpu::take(f.stream, f.a, f.w, 1))));
+  const auto one =
+      test::value_of(gpu::evaluate(f.stream, gpu::take(f.a, good(1), 1, {.check = true})));
+  CHECK(f.download(one) == f.download(test::value_of(gpu::evaluate(f.stream, f.a(gpu::all(), 1)))));
+  test::value_of(gpu::prepare(f.stream, out, taken));  // compiles, and looks at no index
+}
+
+TEST_CASE("a checked take is refused in a capture", "[array][take][expression][graph]") {
+  const operands f;
+  const auto order = test::value_of(gpu::array<int>::from(f.stream, {2, 0}));
+  auto out = test::value_of(gpu::zeros<int>(f.stream, gpu::shape{2, 2, 4}));
+  const auto taken = gpu::take(f.a, order, 1, {.check = true});
+  test::value_of(gpu::assign(f.stream, out, taken));
+  auto capture = test::value_of(gpu::stream_capture::begin(f.stream));
+  CHECK(test::says(test::error_of(gpu::assign(f.stream, out, taken)), "check before the capture"));
+  static_cast<void>(capture.end());
 }
 
 }  // namespace

@@ -10,8 +10,18 @@
 
 gpu::result<gpu::array<float>> make_array();
 
+struct named {
+  int value;
+};
+namespace {
+struct hidden {
+  int value;
+};
+}  // namespace
+
 inline gpu::result<> misuse(gpu::stream_ref stream, gpu::array<float>& x, gpu::array<int>& n,
-                            gpu::array<std::complex<float>>& z, gpu::array<bool>& b) {
+                            gpu::array<std::complex<float>>& z, gpu::array<bool>& b,
+                            gpu::array<named>& s) {
 #if GPU_REJECTED == 1
   // expect 1: it is neither true nor false
   if (x == x) return {};
@@ -60,7 +70,19 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::array<float>& x, gpu::a
 #elif GPU_REJECTED == 16
   // expect 16: numbers that can be compared
   GPU_TRY(gpu::evaluate(stream, gpu::min(z, gpu::axis<0>)));
+#elif GPU_REJECTED == 17
+  // expect 17: a cumulative function is no operand of an expression
+  GPU_TRY(gpu::evaluate(stream, 2 * gpu::cumulative_sum(x, 0) + 1));
+#elif GPU_REJECTED == 18
+  // expect 18: a cumulative function is no operand of an expression
+  GPU_TRY(gpu::evaluate(stream, gpu::cumulative_max(x * x, gpu::axis<0>) - x));
+#elif GPU_REJECTED == 19
+  // expect 19: device code cannot name it
+  GPU_TRY(gpu::evaluate(stream, gpu::array_view<hidden>()));
 #else
+  GPU_TRY(gpu::evaluate(stream, s));
+  const auto sums = GPU_TRY(gpu::cumulative_sum(stream, x * x, 0));
+  GPU_TRY(gpu::evaluate(stream, 2 * sums + 1));
   GPU_TRY(gpu::evaluate(stream, gpu::sum(x, gpu::axis<-1>) + gpu::sum(z, gpu::axes{0})));
   GPU_TRY(gpu::evaluate(stream, x == x));
   const auto made = GPU_TRY(make_array());

@@ -2,6 +2,9 @@
 /// \file
 /// `cumulative_sum`, `cumulative_product`, `cumulative_min` and `cumulative_max` along an axis.
 ///
+/// They are calls of their own, not operands of expressions: what comes after is an expression of
+/// their result.
+///
 /// All of them make an array of the shape of `a`, an array, a view or an expression: each element
 /// is combined with those before it along the axis. The elements of an expression are computed
 /// where they are combined, and stored before only if there is a reduction in it, or for the one
@@ -160,6 +163,16 @@ template <class R, class A> constexpr void check_accumulated() noexcept {
 
 template <class R, class A> using cumulative_t = chosen_t<R, sum_t<evaluated_element_t<A>>>;
 
+/// Refuses a cumulative function within an expression: a scan combines elements across the blocks
+/// of a grid, which is a kernel of its own.
+template <class A> auto refuse_operand_of_scan(const A& a) noexcept {
+  static_assert(!same<A, A>,
+                "a cumulative function is no operand of an expression: write `const auto sums = "
+                "GPU_TRY(gpu::cumulative_sum(stream, e, axis))`, where e may be an expression, and "
+                "use `sums` in the other expression");
+  return a;
+}
+
 }  // namespace detail
 
 /// Makes an array of running sums along an axis. `cumulative_sum<double>(stream, a, 0)` names the
@@ -172,6 +185,22 @@ auto cumulative_sum(const stream_ref& stream, A&& a, int axis,
   detail::check_accumulated<to, A>();
   return detail::cumulative<to>("gpu::cumulative_sum", stream, "a + b", static_cast<A&&>(a), axis,
                                 where);
+}
+
+/// Does not compile, nor do the others without a stream: see `cumulative_sum` with one.
+template <class R = void, detail::array_operand A, class Axis>
+auto cumulative_sum(const A& a, Axis) noexcept {
+  return detail::refuse_operand_of_scan(detail::as_operand<detail::kind_of<int>()>(a));
+}
+template <class R = void, detail::array_operand A, class Axis>
+auto cumulative_product(const A& a, Axis) noexcept {
+  return detail::refuse_operand_of_scan(detail::as_operand<detail::kind_of<int>()>(a));
+}
+template <detail::array_operand A, class Axis> auto cumulative_min(const A& a, Axis) noexcept {
+  return detail::refuse_operand_of_scan(detail::as_operand<detail::kind_of<int>()>(a));
+}
+template <detail::array_operand A, class Axis> auto cumulative_max(const A& a, Axis) noexcept {
+  return detail::refuse_operand_of_scan(detail::as_operand<detail::kind_of<int>()>(a));
 }
 
 /// Makes an array of running products along an axis. Otherwise as `cumulative_sum`.

@@ -149,16 +149,43 @@ expression_word* put_view_of(expression_word* to, const array_view<const T, Rank
   return next;
 }
 
+/// Checks the indices of a `take` in an expression. The header of the view has their axes among
+/// those of the result: the first one, and how many.
+template <class Index>
+result<> check_indices_of_take(const evaluation& call, const expression_word* words) {
+  const word_header header = header_at(words);
+  const expression_slot from{words, false}, positions{words + header.words, false};
+  const expression_word* const strides = positions.words + view_words + positions.header().rank;
+  const int first = header.extra >> 8, rank = header.extra & 0xff;
+  loop_operand indices;
+  indices.memory = positions.memory();
+  indices.memory.count = 1;
+  indices.rank = rank;
+  for (int axis = rank; axis-- > 0;) {
+    const std::size_t extent = positions.extent(first + axis);
+    indices.extents[axis] = extent;
+    indices.strides[axis] = static_cast<std::ptrdiff_t>(strides[first + axis]);
+    if (extent != 1 && strides[first + axis] != indices.memory.count) indices.contiguous = false;
+    indices.memory.count *= extent;
+  }
+  bound_argument<const Index*> checked(static_cast<const loop_operand&>(indices));
+  return require_indices("gpu::take", call.stream, checked, "the axis",
+                         static_cast<std::size_t>(from.taken_size()), call.where,
+                         index_rule::from_either);
+}
+
 /// Makes a view at `at` that of an operand of `take`: see `taken_flag`.
-inline expression_word* put_taken(expression_word* at, std::int64_t size,
-                                  std::int64_t stride) noexcept {
+inline expression_word* put_taken(expression_word* at, std::int64_t size, std::int64_t stride,
+                                  index_check check, int first, int rank) noexcept {
   word_header header = header_at(at);
   expression_word* const end = at + header.words;
   header.flags = static_cast<unsigned char>(header.flags | taken_flag);
   header.words = static_cast<std::uint16_t>(header.words + taken_words);
+  if (check != nullptr) header.extra = static_cast<std::uint16_t>(first << 8 | rank);
   at[0] = __builtin_bit_cast(expression_word, header);
   end[0] = static_cast<expression_word>(size);
   end[1] = static_cast<expression_word>(stride);
+  end[2] = reinterpret_cast<std::uintptr_t>(check);
   return end + taken_words;
 }
 
@@ -168,9 +195,10 @@ template <class A, class I> inline constexpr int taken_rank = viewed_rank<A> - 1
 
 /// Returns an expression of the elements that `indices` choose along an axis, which are read where
 /// they are used: `take(x, order, 0) * weights`. Shapes as below. **Errors** of the evaluation: an
-/// axis out of range; indices into an axis without elements. Indices are not checked: call
-/// `check_indices` before.
-template <detail::viewable A, detail::viewable I> auto take(A&& a, I&& indices, int axis) noexcept {
+/// axis out of range; indices into an axis without elements. With `.check = true` an evaluation
+/// first reads all indices and waits, as below, and writes nothing if one is bad.
+template <detail::viewable A, detail::viewable I>
+auto take(A&& a, I&& indices, int axis, const gather_options& options = {}) noexcept {
   constexpr int from_rank = detail::viewed_rank<A>, rank = detail::taken_rank<A, I>;
   using element = detail::value_of_view<A>;
   using index = detail::value_of_view<I>;
@@ -189,13 +217,16 @@ template <detail::viewable A, detail::viewable I> auto take(A&& a, I&& indices, 
   auto made = detail::expression_access::make<element, rank, words + detail::taken_words + 1>();
   detail::expression_word* const first = detail::expression_access::words(made);
   detail::put_view_of(first, from.x, a);
-  detail::expression_word* to = detail::put_taken(first, from.size, from.stride);
+  detail::expression_word* to =
+      detail::put_taken(first, from.size, from.stride,
+                        options.check ? &detail::check_indices_of_take<index> : nullptr, along,
+                        detail::viewed_rank<I>);
   if (!exists) {
     first[1] = detail::fault_address(
         {detail::fault_kind::axis, detail::view_function::take, 0, axis, from_rank});
-    to[-2] = from_rank;
+    to[-3] = from_rank;
   } else if (detail::is_fault_address(first[1])) {
-    to[-2] = static_cast<detail::expression_word>(view.stride(0));
+    to[-3] = static_cast<detail::expression_word>(view.stride(0));
   }
   to = detail::put_view_of(to, from.positions, indices);
   *to = detail::operation_word(detail::opcode::take, detail::kind_of<element>());

@@ -22,6 +22,7 @@ template <class P> struct bound_argument {
 template <class T> struct bound_argument<T*> {
   loop_operand operand;
 
+  explicit bound_argument(const loop_operand& described) noexcept : operand{described} {}
   template <class A> explicit bound_argument(A&& a) noexcept {
     static_assert(
         device_range<A> || is_array_view<remove_cvref_t<A>>,

@@ -70,6 +70,14 @@ inline named_elements name_operand(const loop_call& call, std::size_t p) noexcep
   return {call.name(p), call.operand(p)->memory, type.bytes, type.alignment};
 }
 
+/// Returns whether a kernel on the call's stream can use an operand. `require_usable` says why not.
+inline bool is_usable(const loop_call& call, std::size_t p) noexcept {
+  const copy_end& memory = call.operand(p)->memory;
+  const bool is_aligned = (memory.address & (call.code().parameters[p].type.alignment - 1)) == 0;
+  const bool is_here = !memory.context || memory.context == call.stream.context();
+  return is_aligned && is_here && !memory.moved_from();
+}
+
 /// Returns whether elements of equal index are at equal addresses.
 inline bool same_elements(const loop_operand& a, const loop_operand& b) noexcept {
   if (a.memory.address != b.memory.address || a.memory.count != b.memory.count) return false;
@@ -135,10 +143,13 @@ inline result<> check_operands(const loop_call& call, std::size_t& count, bool& 
     if (operand == nullptr) continue;
     if (operand->fault)
       return fail(fault_error(operand->fault, call.code().function, call.name(p), call.where));
-    GPU_TRY(require_usable(call.code().function, call.stream, name_operand(call, p), call.where));
+    if (!is_usable(call, p))
+      GPU_TRY(require_usable(call.code().function, call.stream, name_operand(call, p), call.where));
     if (first == call.count()) first = p;
-    GPU_TRY(require_same_count(call.code().function, name_operand(call, first),
-                               name_operand(call, p), call.where));
+    if (operand->memory.count != call.operand(first)->memory.count) {
+      return require_same_count(call.code().function, name_operand(call, first),
+                                name_operand(call, p), call.where);
+    }
     if (operand->contiguous && operand->rank == 1) continue;
     if (view == call.count()) view = p;
     if (same_shape(*call.operand(view), *operand)) continue;

@@ -11,7 +11,7 @@ namespace gpu::inline v1::detail {
 /// The layout that kernels with views take as a parameter: extents, then the strides of each view.
 class layout_argument {
  public:
-  layout_argument(const merged_axes& axes, bool wide) noexcept {
+  layout_argument(const merged_axes& axes, bool wide) noexcept : number_bytes_{wide ? 8u : 4u} {
     for (int axis = 0; axis < axes.rank; ++axis)
       add(static_cast<std::ptrdiff_t>(axes.extents[axis]), wide);
     for (std::size_t view = 0; view < axes.view_count; ++view) {
@@ -19,6 +19,7 @@ class layout_argument {
     }
   }
   void* address() noexcept { return numbers_; }
+  std::size_t bytes() const noexcept { return used_ * number_bytes_; }
 
  private:
   void add(std::ptrdiff_t value, bool wide) noexcept {
@@ -30,7 +31,7 @@ class layout_argument {
     }
   }
   std::ptrdiff_t numbers_[most_axes * (most_loop_parameters + 1)];
-  std::size_t used_ = 0;
+  std::size_t used_ = 0, number_bytes_;
 };
 
 /// Returns whether groups of `width` elements of an operand can be moved together.
@@ -82,15 +83,19 @@ inline loop_form choose_form(const loop_call& call, std::size_t count, merged_ax
   const loop_operand* views[most_loop_parameters];
   std::size_t view_count = 0;
   form.wide = count > 0x7000'0000;  // indices of a whole last tile fit, too
+  bool is_usual = true;
   for (std::size_t p = 0; p < call.count(); ++p) {
     const loop_operand* operand = call.operand(p);
-    if (operand == nullptr || operand->contiguous) continue;
+    if (operand == nullptr) continue;
+    is_usual = is_usual && operand->contiguous && operand->memory.address % 16 == 0;
+    if (operand->contiguous) continue;
     const element_reach reach = reach_of(*operand);
     form.wide = form.wide || reach.high > 0x7fff'ffff || reach.low < -0x7fff'ffff;
     form.views |= 1u << p;
     views[view_count++] = operand;
   }
   merge_axes(axes, views, view_count);
+  if (is_usual) return form;
   form.rank = axes.rank;
   const std::size_t inner = axes.rank == 0 ? 0 : axes.extents[axes.rank - 1];
   std::size_t view = 0;
@@ -142,6 +147,8 @@ class loop_arguments {
   /// Adds the address of a further argument, which must live until the launch.
   void add(void* value) noexcept { pointers_[used_++] = value; }
   void** pointers() noexcept { return pointers_; }
+  std::size_t size() const noexcept { return used_; }
+  layout_argument& layout() noexcept { return layout_; }
 
  private:
   static constexpr std::size_t most_further = 16;

@@ -52,6 +52,7 @@ inline result<> run_cumulative(const evaluation& call, const cumulative_step& st
   expression_layout layout;
   GPU_TRY(add_expression(call, step.operand, layout));
   loop_operand out = *step.out;
+  if (layout.has_index_checks) GPU_TRY(check_taken_indices(call, step.operand));
   if (out.memory.count == 0) return {};
   int order[most_axes];
   int used = 0;

@@ -147,7 +147,7 @@ class expression_arguments {
       if (order != nullptr) order_axes(*made, order);
       add(made);
       if (!slot.is_taken()) return true;
-      auto* const of_axis = const_cast<expression_word*>(slot.words + slot.header().words - 2);
+      auto* const of_axis = const_cast<expression_word*>(slot.words + slot.header().words - 3);
       arguments_[used_++] = {nullptr, of_axis};
       arguments_[used_++] = {nullptr, of_axis + 1};
     } else {

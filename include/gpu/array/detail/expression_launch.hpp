@@ -4,6 +4,7 @@
 
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/array/detail/expression_arguments.hpp>
+#include <gpu/array/detail/known_launches.hpp>
 
 namespace gpu::inline v1::detail {
 
@@ -95,11 +96,7 @@ inline result<const untyped_kernel*> find_form(const evaluation& call, const loo
 /// Fails if the memory of an argument cannot be used on the stream.
 inline result<> require_memory(const loop_call& call) noexcept {
   for (std::size_t p = 0; p < call.count(); ++p) {
-    if (call.operand(p) == nullptr) continue;
-    const copy_end& memory = call.operand(p)->memory;
-    const bool is_aligned = (memory.address & (call.code().parameters[p].type.alignment - 1)) == 0;
-    const bool is_here = !memory.context || memory.context == call.stream.context();
-    if (is_aligned && is_here && !memory.moved_from()) continue;
+    if (call.operand(p) == nullptr || is_usable(call, p)) continue;
     GPU_TRY(require_usable(call.code().function, call.stream, name_operand(call, p), call.where));
   }
   return {};
@@ -116,6 +113,10 @@ inline result<> launch_expression(const evaluation& call, expression_layout& lay
   const loop_call loop{kernels.loops, call.stream, call.where, arguments.arguments()};
   const loop_operand& out = *targets[0].out;
   GPU_TRY(require_memory(loop));
+  if (layout.has_index_checks && step == evaluation_step::run) {
+    for (std::size_t t = 0; t < count; ++t)
+      GPU_TRY(check_taken_indices(call, targets[t].expression));
+  }
   const std::size_t elements = out.memory.count;
   if (elements == 0) return {};
   // Operands have been compared with the results, but not these with each other.
@@ -132,6 +133,8 @@ inline result<> launch_expression(const evaluation& call, expression_layout& lay
   auto n = static_cast<long long>(elements);
   loop_arguments packed(loop, axes, form);
   packed.add(&n);
+  if (count == 1 && !layout.has_index_checks)
+    known_launches::keep(call, targets[0], *kernel, static_cast<std::uint32_t>(blocks), packed);
   return launch_generated(call.stream, {static_cast<std::uint32_t>(blocks), loop_threads}, *kernel,
                           packed.pointers(), call.where);
 }

@@ -28,10 +28,10 @@ struct expression_slot {
     return header().what == opcode::view && (header().flags & taken_flag) != 0;
   }
   std::int64_t taken_size() const noexcept {
-    return static_cast<std::int64_t>(words[header().words - 2]);
+    return static_cast<std::int64_t>(words[header().words - 3]);
   }
   std::int64_t taken_stride() const noexcept {
-    return static_cast<std::int64_t>(words[header().words - 1]);
+    return static_cast<std::int64_t>(words[header().words - 2]);
   }
   const leaf_description& description() const noexcept {
     return *reinterpret_cast<const leaf_description*>(static_cast<std::uintptr_t>(words[1]));
@@ -61,6 +61,7 @@ struct expression_layout {
   std::size_t slot_count = 0;
   expression_slot slots[most_slots];
   std::size_t part_count = 0;
+  bool has_index_checks = false;  ///< of a `take`
   /// The key of the kernel: operations, kinds, and which operands are the same.
   std::size_t key_size = 0;
   std::uint32_t key[3 * most_parts + 2 * most_slots];
@@ -191,6 +192,23 @@ inline result<> require_taken_elements(const evaluation& call,
   return refuse_evaluation(call, errc::index_out_of_range, out);
 }
 
+/// Fails for a bad index of a `take`. `words` are the view from which it takes, and behind it the
+/// indices.
+using index_check = result<> (*)(const evaluation& call, const expression_word* words);
+
+/// Fails for the first bad index of each `take` of an expression that is to be checked. Waits.
+inline result<> check_taken_indices(const evaluation& call, const expression_ref& expression) {
+  for (std::size_t at = 0; at < expression.count;) {
+    const expression_word* const words = expression.words + at;
+    const word_header header = header_at(words);
+    at += header.words;
+    if (header.what != opcode::view || (header.flags & taken_flag) == 0) continue;
+    const auto check = static_cast<std::uintptr_t>(words[header.words - 1]);
+    if (check != 0) GPU_TRY(reinterpret_cast<index_check>(check)(call, words));
+  }
+  return {};
+}
+
 /// Finds the slot of an operand, or makes one. A faulty view or leaf has the fault in place of its
 /// address or its description.
 inline result<std::size_t> find_slot(const evaluation& call, expression_layout& layout,
@@ -207,7 +225,7 @@ inline result<std::size_t> find_slot(const evaluation& call, expression_layout& 
   const bool is_taken = is_view && (header.flags & taken_flag) != 0;
   if (is_fault_address(at[1])) {
     const expression_word limit = !is_view           ? at[2]
-                                  : is_taken         ? at[header.words - 2]
+                                  : is_taken         ? at[header.words - 3]
                                   : header.rank == 0 ? 0
                                                      : at[view_words + header.rank];
     const view_fault fault = fault_at(at[1], static_cast<std::int64_t>(limit));
@@ -217,7 +235,10 @@ inline result<std::size_t> find_slot(const evaluation& call, expression_layout& 
     GPU_TRY(layout.slots[s].description().check(layout.slots[s].state(), call.where));
   if (is_view && layout.slots[s].moved_from())
     return fail(empty_handle_error(call.function, "operand", call.where));
-  if (is_taken) GPU_TRY(require_taken_elements(call, layout.slots[s]));
+  if (is_taken) {
+    GPU_TRY(require_taken_elements(call, layout.slots[s]));
+    layout.has_index_checks = layout.has_index_checks || at[header.words - 1] != 0;
+  }
   GPU_TRY(add_extents(call, layout, layout.slots[s]));
   return s;
 }

@@ -29,9 +29,9 @@ inline constexpr unsigned char misfit_flag = 2;  ///< of a number: not a value o
 /// Of a view: the result of a reduction, whose number is in place of the address.
 inline constexpr unsigned char reduced_flag = 4;
 /// Of a view: an index chooses the elements along an axis, along which the view repeats the first.
-/// Behind its strides are the size and the stride of that axis.
+/// Behind its strides are the size and the stride of that axis, and the `index_check`, or 0.
 inline constexpr unsigned char taken_flag = 8;
-inline constexpr std::size_t taken_words = 2;
+inline constexpr std::size_t taken_words = 3;
 
 /// The words of a view: the header, the address, the context, its device, extents, strides.
 inline constexpr std::size_t view_words = 4;

@@ -147,6 +147,8 @@ inline result<bool> run_reduction_step(const evaluation& call, const reduction_s
   std::size_t elements = 0;
   bool any = false;
   GPU_TRY(check_operands(loop, elements, any));
+  if (layout.has_index_checks && what == evaluation_step::run)
+    GPU_TRY(check_taken_indices(call, step.operand()));
   const reduction_output output{"out", step.out, facts_of(step.kind()).bytes};
   GPU_TRY(require_usable(loop, output));
   reduction_target target;
