@@ -60,7 +60,17 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::array<float>& x, gpu::a
 #elif GPU_REJECTED == 16
   // expect 16: numbers that can be compared
   GPU_TRY(gpu::evaluate(stream, gpu::min(z, gpu::axis<0>)));
+#elif GPU_REJECTED == 17
+  // expect 17: write gpu::zeros<T>(stream, shape)
+  gpu::array<float, 1> made(4);
+#elif GPU_REJECTED == 18
+  // expect 18: write gpu::zeros<T>(stream, shape)
+  gpu::array<float, 2> made(gpu::shape{3, 4});
+#elif GPU_REJECTED == 19
+  // expect 19: write gpu::zeros<T>(stream, shape)
+  gpu::array<float, 2> made(stream, gpu::shape{3, 4});
 #else
+  [[maybe_unused]] const auto zeros = GPU_TRY(gpu::zeros<float>(stream, gpu::shape{3, 4}));
   GPU_TRY(gpu::evaluate(stream, gpu::sum(x, gpu::axis<-1>) + gpu::sum(z, gpu::axes{0})));
   GPU_TRY(gpu::evaluate(stream, x == x));
   const auto made = GPU_TRY(make_array());

@@ -104,6 +104,12 @@ template <class Self> class module_operations {
     return made;
   }
 
+  /// Does not compile, and says so: the program is a result.
+  template <class T> static result<Self> load(const expected<T, cuda_error>&) noexcept {
+    detail::refuse_result<T>();
+    return {};
+  }
+
   /// Loads the image in a file: a cubin, a fatbin or PTX. Otherwise as `load`.
   /// **Errors**: `errc::file_error` with the path and the reason; those of `load`.
   static result<Self> load_file(string_ref path,
@@ -237,6 +243,13 @@ class module : public module_operations<module> {
  public:
   /// Creates an empty module.
   constexpr module() noexcept = default;
+
+  // What others write: does not compile, and says what to write.
+  template <class Image>
+    requires compiled_code<Image> || detail::convertible<const Image&, bytes_ref>
+  explicit module(const Image&) noexcept {
+    static_assert(detail::always_false<Image>, "write gpu::module::load(program)");
+  }
 
   /// Takes ownership of a library of the driver. If host memory runs out, the library is unloaded
   /// and the module is empty.

@@ -141,6 +141,13 @@ class option_chooser {
     }
     return nullptr;
   }
+  /// Returns whether an option that was chosen decides about line information.
+  bool decides_lines() const noexcept {
+    for (const char* name : {"--generate-line-info", "--device-debug", "--dlink-time-opt"}) {
+      if (find(option_number(name)) != nullptr) return true;
+    }
+    return false;
+  }
   architecture target() const noexcept { return target_; }
 
   /// Makes the error with this sentence.
