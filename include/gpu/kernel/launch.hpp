@@ -46,11 +46,7 @@ result<> check_untyped(kernel_record* kernel, source_location where) noexcept {
   if (__atomic_load_n(&kernel->fitting_arguments, __ATOMIC_RELAXED) == &passed) {
     return {};
   }
-  if (kernel->parameters_known && !all_fit(passed.list, passed.count, kernel->parameters,
-                                           kernel->parameter_count, passed_words.with_offsets)) {
-    return fail(signature_error(passed_words, kernel->label, kernel->name, passed.list,
-                                passed.count, kernel->parameters, kernel->parameter_count, where));
-  }
+  GPU_TRY(check_parameters(*kernel, passed_words, kernel->label, passed.list, passed.count, where));
   __atomic_store_n(&kernel->fitting_arguments, static_cast<const void*>(&passed), __ATOMIC_RELAXED);
   return {};
 }

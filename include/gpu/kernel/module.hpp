@@ -142,13 +142,8 @@ template <class Self> class module_operations {
     detail::kernel_record* record = nullptr;
     GPU_TRY(detail::require_kernel(state(), name, record, where));
     const auto& stated = detail::layout_of<Parameters...>;
-    if (record->parameters_known &&
-        !detail::all_fit(stated.list, stated.count, record->parameters, record->parameter_count,
-                         detail::stated_words.with_offsets)) {
-      return detail::fail(detail::signature_error(detail::stated_words, name, record->name,
-                                                  stated.list, stated.count, record->parameters,
-                                                  record->parameter_count, where));
-    }
+    GPU_TRY(detail::check_parameters(*record, detail::stated_words, name, stated.list, stated.count,
+                                     where));
     return detail::kernel_access::make<gpu::kernel<Parameters...>>(record);
   }
 

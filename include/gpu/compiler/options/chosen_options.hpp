@@ -67,8 +67,8 @@ class option_chooser {
 
   /// Adds options as text. Unknown ones are left to NVRTC if it is `newer` than the list of known
   /// ones. Options that are `defaults` give way to those that were chosen before.
-  template <class Texts>  // sequence<text> or sequence<option_text>
-  result<> add_texts(const Texts& texts, const char* origin, bool defaults, bool newer) {
+  result<> add_texts(const sequence<option_text>& texts, const char* origin, bool defaults,
+                     bool newer) {
     const std::size_t before = defaults ? chosen_.size() : 0;
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const text& written = texts[i];
