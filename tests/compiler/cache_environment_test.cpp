@@ -149,7 +149,7 @@ TEST_CASE("the lines that the CPU driver's reports name are the same in every fo
           (place == places[0] ? gpu::origin_kind::compiled : gpu::origin_kind::memory));
     CHECK(found.ptx().contains("\t.loc\t1 1 "));
     CHECK(found.ptx().contains("\t.file\t1 \"program.cu\"\n"));
-    for (const gpu::option_text& option : found.options())
+    for (const gpu::text& option : found.options())
       CHECK_FALSE(gpu::string_ref(option) == "--generate-line-info");
   }
   // A file of another folder keeps its whole name.
