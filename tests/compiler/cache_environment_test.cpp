@@ -3,6 +3,7 @@
 
 #include "compiler/cache_support.hpp"
 #include "compiler/link_support.hpp"
+#include "support/drivers.hpp"
 #include "support/subprocess.hpp"
 
 namespace cache_environment_test {
@@ -131,6 +132,37 @@ TEST_CASE("line information names the working folder", "[compiler][cache]") {
       }
     }
   }
+}
+
+TEST_CASE("the lines that the CPU driver's reports name are the same in every folder",
+          "[compiler][cache]") {
+  const test::own_cpu_driver cpu;
+  const temporary_folder folder;
+  const std::string places[] = {folder.make_folder("one"), folder.make_folder("two")};
+  const test::scoped_working_folder back;
+  gpu::compile_cache cache({.use = gpu::cache_use::memory});
+  gpu::compile_options options{.cache = &cache};
+  for (const std::string& place : places) {
+    REQUIRE(::chdir(place.c_str()) == 0);
+    const gpu::compiled_program found = gpu::compile(source, options).value();
+    CHECK(found.origin().kind ==
+          (place == places[0] ? gpu::origin_kind::compiled : gpu::origin_kind::memory));
+    CHECK(found.ptx().contains("\t.loc\t1 1 "));
+    CHECK(found.ptx().contains("\t.file\t1 \"program.cu\"\n"));
+    for (const gpu::text& option : found.options())
+      CHECK_FALSE(gpu::string_ref(option) == "--generate-line-info");
+  }
+  // A file of another folder keeps its whole name.
+  const gpu::program elsewhere(source, "/elsewhere/kernel.cu");
+  CHECK(gpu::compile(elsewhere, options).value().ptx().contains("\"/elsewhere/kernel.cu\""));
+  // What the caller asks for is as on a GPU.
+  options.line_info = true;
+  CHECK(gpu::compile(source, options).value().ptx().contains((places[1] + "/program.cu").c_str()));
+  options.line_info = false;
+  options.architecture = gpu::architecture::compute(90);
+  const gpu::compiled_program plain = gpu::compile(source, options).value();
+  CHECK_FALSE(plain.ptx().contains("\t.loc\t"));
+  CHECK(plain.origin().kind == gpu::origin_kind::compiled);
 }
 
 }  // namespace

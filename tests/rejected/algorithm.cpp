@@ -143,6 +143,9 @@ inline gpu::result<> misuse([[maybe_unused]] gpu::stream_ref stream, gpu::device
 #elif GPU_REJECTED == 35
   // expect 35: at most 8 axes
   GPU_TRY(sum(stream, gpu::array_view<float, 9>()));
+#elif GPU_REJECTED == 36
+  // expect 36: write create({.parameters =
+  GPU_TRY((gpu::reduction<float, const float*>::create("x", "0", "a + b", "x[i]")));
 #else
   GPU_TRY(saxpy(stream, 2.0f, x, y));
   GPU_TRY(saxpy(stream, 2, constant, y.span()));

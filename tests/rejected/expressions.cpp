@@ -79,10 +79,20 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::array<float>& x, gpu::a
 #elif GPU_REJECTED == 19
   // expect 19: device code cannot name it
   GPU_TRY(gpu::evaluate(stream, gpu::array_view<hidden>()));
+#elif GPU_REJECTED == 20
+  // expect 20: write gpu::zeros<T>(stream, shape)
+  gpu::array<float, 1> made(4);
+#elif GPU_REJECTED == 21
+  // expect 21: write gpu::zeros<T>(stream, shape)
+  gpu::array<float, 2> made(gpu::shape{3, 4});
+#elif GPU_REJECTED == 22
+  // expect 22: write gpu::zeros<T>(stream, shape)
+  gpu::array<float, 2> made(stream, gpu::shape{3, 4});
 #else
   GPU_TRY(gpu::evaluate(stream, s));
   const auto sums = GPU_TRY(gpu::cumulative_sum(stream, x * x, 0));
   GPU_TRY(gpu::evaluate(stream, 2 * sums + 1));
+  [[maybe_unused]] const auto zeros = GPU_TRY(gpu::zeros<float>(stream, gpu::shape{3, 4}));
   GPU_TRY(gpu::evaluate(stream, gpu::sum(x, gpu::axis<-1>) + gpu::sum(z, gpu::axes{0})));
   GPU_TRY(gpu::evaluate(stream, x == x));
   const auto made = GPU_TRY(make_array());

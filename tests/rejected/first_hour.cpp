@@ -59,6 +59,65 @@ gpu::result<> use(gpu::device device, gpu::stream& stream, gpu::kernel<float*> k
   // expect 10: pass gpu::inout or gpu::out
   // within 10: 16 lines
   GPU_TRY(gpu::launch(stream, {1, 32}, kernel, gpu::in(host)));
+#  elif GPU_REJECTED == 11
+  // expect 11: this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it
+  // within 11: 20 lines
+  auto made = gpu::device_buffer<float>::create(stream, 4);
+  GPU_TRY(gpu::launch(stream, {1, 32}, kernel, made));
+#  elif GPU_REJECTED == 12
+  // expect 12: this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it
+  // within 12: 24 lines
+  auto made = gpu::device_buffer<float>::create(stream, 4);
+  GPU_TRY(gpu::launch(stream, {1, 32}, untyped, made));
+#  elif GPU_REJECTED == 13
+  // expect 13: this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it
+  // within 13: 20 lines
+  auto made = gpu::device_buffer<float>::create(stream, 4);
+  GPU_TRY(gpu::copy(host, made));
+#  elif GPU_REJECTED == 14
+  // expect 14: this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it
+  // within 14: 20 lines
+  auto made = gpu::device_buffer<float>::create(stream, 4);
+  GPU_TRY(gpu::copy(stream, made, x));
+#  elif GPU_REJECTED == 15
+  // expect 15: this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it
+  // within 15: 20 lines
+  auto made = gpu::device_buffer<float>::create(stream, 4);
+  GPU_TRY(gpu::fill(stream, made, 0.0f));
+#  elif GPU_REJECTED == 16
+  // expect 16: member named 'span'
+  // within 16: 8 lines
+  auto made = gpu::device_buffer<float>::create(stream, 4);
+  (void)(made.span());
+#  elif GPU_REJECTED == 17
+  // expect 17: this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it
+  // within 17: 20 lines
+  const auto made = gpu::stream::create(device);
+  GPU_TRY(gpu::launch(made, {1, 32}, kernel, x));
+#  elif GPU_REJECTED == 18
+  // expect 18: this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it
+  // within 18: 20 lines
+  const auto made = gpu::stream::create(device);
+  GPU_TRY(gpu::device_buffer<float>::create(made, 4));
+#  elif GPU_REJECTED == 19
+  // expect 19: this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it
+  // within 19: 20 lines
+  const auto first = gpu::device::get(0);
+  GPU_TRY(gpu::stream::create(first));
+#  elif GPU_REJECTED == 20
+  // expect 20: this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it
+  // within 20: 20 lines
+  const auto made = gpu::event::create(device);
+  GPU_TRY(gpu::record(stream, made));
+#  elif GPU_REJECTED == 21
+  // expect 21: this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it
+  // within 21: 20 lines
+  GPU_TRY(gpu::module::load(gpu::compile("")));
+#  elif GPU_REJECTED == 22
+  // expect 22: this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it
+  // within 22: 20 lines
+  const auto found = gpu::module().kernel<float*>("scale");
+  GPU_TRY(gpu::launch(stream, {1, 32}, found, x));
 #  endif
 #endif
   return {};

@@ -9,7 +9,7 @@
 gpu::result<> use(gpu::device device, gpu::stream& stream, gpu::event& start, gpu::event& stop,
                   gpu::graph& graph, gpu::graph_exec& exec, gpu::module& code,
                   gpu::kernel<float*> kernel, gpu::device_buffer<float>& x,
-                  std::vector<float>& host) {
+                  std::vector<float>& host, [[maybe_unused]] gpu::compiled_program& program) {
   GPU_TRY(gpu::record(stream, start));
   GPU_TRY(gpu::wait(stream, start));
   GPU_TRY(gpu::elapsed(start, stop));
@@ -20,6 +20,7 @@ gpu::result<> use(gpu::device device, gpu::stream& stream, gpu::event& start, gp
   GPU_TRY(gpu::launch(stream, exec));
   GPU_TRY(code.global<float>("variable", device));
   GPU_TRY(gpu::copy(x, host));
+  GPU_TRY(gpu::device_buffer<float>::create(stream, 4));
 
 #ifdef GPU_REJECTED
 #  if GPU_REJECTED == 1
@@ -130,6 +131,66 @@ gpu::result<> use(gpu::device device, gpu::stream& stream, gpu::event& start, gp
   // expect 27: write gpu::pinned_vector<T>::create(device, count)
   // within 27: 16 lines
   (void)(gpu::pinned_buffer<float>::create(device, 4));
+#  elif GPU_REJECTED == 28
+  // expect 28: write gpu::device::get(index)
+  // within 28: 16 lines
+  gpu::device first(0);
+#  elif GPU_REJECTED == 29
+  // expect 29: write gpu::stream::create(device)
+  // within 29: 16 lines
+  gpu::stream made(device);
+#  elif GPU_REJECTED == 30
+  // expect 30: write gpu::stream::create(device)
+  // within 30: 16 lines
+  (void)(gpu::stream::create());
+#  elif GPU_REJECTED == 31
+  // expect 31: write gpu::event::create(device)
+  // within 31: 16 lines
+  gpu::event made(device);
+#  elif GPU_REJECTED == 32
+  // expect 32: write gpu::event::create(device)
+  // within 32: 16 lines
+  (void)(gpu::event::create());
+#  elif GPU_REJECTED == 33
+  // expect 33: write gpu::context::create(device), or pass the device itself
+  // within 33: 16 lines
+  gpu::context made(device);
+#  elif GPU_REJECTED == 34
+  // expect 34: write gpu::device_buffer<T>::create(stream, count)
+  // within 34: 16 lines
+  gpu::device_buffer<float> made(4);
+#  elif GPU_REJECTED == 35
+  // expect 35: write gpu::device_buffer<T>::create(stream, count)
+  // within 35: 16 lines
+  gpu::device_buffer<float> made(device, 4);
+#  elif GPU_REJECTED == 36
+  // expect 36: write gpu::device_buffer<T>::create(stream, count)
+  // within 36: 16 lines
+  gpu::device_buffer<float> made(stream, 4);
+#  elif GPU_REJECTED == 37
+  // expect 37: write gpu::device_buffer<T>::create(stream, count)
+  // within 37: 16 lines
+  (void)(gpu::device_buffer<float>::create(4));
+#  elif GPU_REJECTED == 38
+  // expect 38: write gpu::managed_buffer<T>::create(device, count)
+  // within 38: 16 lines
+  gpu::managed_buffer<float> made(4);
+#  elif GPU_REJECTED == 39
+  // expect 39: write gpu::pinned_vector<T>::create(device, count)
+  // within 39: 16 lines
+  gpu::pinned_vector<float> made(4);
+#  elif GPU_REJECTED == 40
+  // expect 40: write gpu::pinned_vector<T>::create(device, count)
+  // within 40: 16 lines
+  (void)(gpu::pinned_vector<float>::create(4));
+#  elif GPU_REJECTED == 41
+  // expect 41: write gpu::module::load(program)
+  // within 41: 16 lines
+  gpu::module made("kernels.ptx");
+#  elif GPU_REJECTED == 42
+  // expect 42: write gpu::module::load(program)
+  // within 42: 16 lines
+  gpu::module made(program);
 #  endif
 #endif
   return {};

@@ -49,6 +49,18 @@ template <class R, class... Parameters> class reduction {
   /// Creates an empty object.
   constexpr reduction() noexcept = default;
 
+  // What others write: does not compile, and says what to write.
+  template <class First, class Second, class... Rest>
+    requires detail::convertible<const First&, string_ref> &&
+             detail::convertible<const Second&, string_ref>
+  static result<reduction> create(const First&, const Second&, const Rest&...) {
+    static_assert(
+        detail::always_false<First>,
+        "write create({.parameters = \"x\", .map = \"x[i]\", .reduce = \"a + b\", .neutral "
+        "= 0.0f})");
+    return {};
+  }
+
   /// Checks the description and compiles the kernel for the device that `compile` would choose.
   /// **Errors**: `errc::invalid_argument` for names that do not fit the types;
   /// `errc::compile_failed` with the line of the snippet; those of `compile`.

@@ -37,7 +37,8 @@ inline cuda_error compile_program(const program& p, const compile_options& optio
 ///
 /// If `options` name no architecture, compiles for that of the thread's current context, or of
 /// device 0: to machine code if NVRTC knows that architecture, else to the newest PTX below it; on
-/// the CPU driver to PTX alone. If they name one, no driver is needed.
+/// the CPU driver to PTX alone, with the lines of the source for its reports. If they name one, no
+/// driver is needed.
 /// **Threads**: any number may compile at once; a `pthread_cancel` waits for the end.
 /// **Errors**: `errc::compile_failed`, with file, line, source line and the whole log;
 /// `errc::no_nvrtc`, with the places that were searched; `errc::not_supported` for an architecture

@@ -38,6 +38,16 @@ inline result<> result_of_error(cuda_error error) noexcept {
   return fail(detail::move(error));
 }
 
+template <class T> inline constexpr bool is_result = false;
+template <class T> inline constexpr bool is_result<expected<T, cuda_error>> = true;
+
+/// Does not compile, and says why: a result of type `Result` is passed in place of its value.
+template <class Result> constexpr void refuse_result() noexcept {
+  static_assert(
+      always_false<Result>,
+      "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
+}
+
 /// The return value of `GPU_TRY` on failure, which converts to every `result`. If the function
 /// returns another type, or a lambda does not state its return type, the compiler's error message
 /// contains this name.

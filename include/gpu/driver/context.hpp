@@ -282,6 +282,14 @@ class context : public context_operations<context> {
   /// Creates an empty object, to be assigned to.
   context() noexcept = default;
 
+  // What others write: does not compile, and says what to write.
+  template <class Device>
+    requires detail::same<Device, gpu::device>
+  explicit context(const Device&) noexcept {
+    static_assert(detail::always_false<Device>,
+                  "write gpu::context::create(device), or pass the device itself");
+  }
+
   /// Makes a context. It is not left current: see `push` and `context_scope`.
   /// **Errors**: `errc::invalid_argument` for flags that do not go together.
   /// (cuCtxCreate, cuCtxPopCurrent)

@@ -18,6 +18,11 @@ class context_or_device {
   constexpr context_or_device(context_ref in) noexcept : context_{in} {}
   context_or_device(const context& in) noexcept : context_{in} {}
   context_or_device(const context&& in) = delete;  // a name must not outlive its owner
+  template <class T>  // a GPU_TRY is missing: does not compile, and says so
+    requires(detail::one_of<T, device, context, context_ref>)
+  context_or_device(const expected<T, cuda_error>&) noexcept {
+    detail::refuse_result<T>();
+  }
 
   /// Returns the context. A device's primary context is retained on first use and kept, see
   /// `context::primary`. `function` is the caller's name, for the error.

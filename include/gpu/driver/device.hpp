@@ -82,7 +82,7 @@ inline cuda_error explain_pci_bus_id(const char* id, const cuda_error& told,
 /// driver's error, or the reason why the driver is missing. **Capture**: not affected.
 class device {
  public:
-  static constexpr device from_native(CUdevice native) noexcept { return device{native}; }
+  static constexpr device from_native(CUdevice native) noexcept { return device{native, chosen{}}; }
   /// Returns the driver's handle, which is the index.
   constexpr CUdevice native() const noexcept { return native_; }
 
@@ -170,7 +170,10 @@ class device {
   inline result<device_properties> properties(
       source_location where = source_location::current()) const noexcept;
 
-  // What others call it: does not compile, and says what to write.
+  // What others write: does not compile, and says what to write.
+  template <detail::is_integral Index> explicit device(Index) noexcept {
+    static_assert(detail::always_false<Index>, "write gpu::device::get(index)");
+  }
   template <class... Arguments> void attribute(const Arguments&...) const noexcept {
     static_assert(detail::always_false<Arguments...>,
                   "write gpu::attribute<gpu::device_attribute::NAME>(device)");
@@ -234,7 +237,8 @@ class device {
   friend constexpr bool operator==(device a, device b) noexcept { return a.native_ == b.native_; }
 
  private:
-  constexpr explicit device(CUdevice native) noexcept : native_{native} {}
+  struct chosen {};
+  constexpr device(CUdevice native, chosen) noexcept : native_{native} {}
 
   template <class Number>
   result<> get_attribute(CUdevice_attribute which, Number& number,

@@ -14,6 +14,7 @@ struct event_options {
   bool interprocess = false;   ///< can be shared with other processes; excludes `timing`
 };
 
+class event;
 class event_ref;
 
 namespace detail {
@@ -67,6 +68,11 @@ template <class Self> class event_operations {
 class event_ref : public event_operations<event_ref> {
  public:
   constexpr event_ref() noexcept = default;
+  template <class T>  // a GPU_TRY is missing: does not compile, and says so
+    requires(detail::one_of<T, event, event_ref>)
+  event_ref(const expected<T, cuda_error>&) noexcept {
+    detail::refuse_result<T>();
+  }
 
   /// Refers to an event that was made elsewhere. `timing` says whether it records the time.
   static constexpr event_ref from_native(CUevent native, context_ref context,
@@ -133,6 +139,17 @@ class event : public event_operations<event> {
     event owner{event_ref::from_native(native, in, options)};
     GPU_TRY(detail::move(made));
     return owner;
+  }
+
+  // What others write: does not compile, and says what to write.
+  template <class On>
+    requires detail::convertible<const On&, context_or_device>
+  explicit event(const On&) noexcept {
+    static_assert(detail::always_false<On>, "write gpu::event::create(device)");
+  }
+  template <class Event = event> static result<Event> create() noexcept {
+    static_assert(detail::always_false<Event>, "write gpu::event::create(device)");
+    return {};
   }
 
   /// Takes over an event that cuEventCreate made.

@@ -26,6 +26,7 @@ struct stream_options {
   int priority = 0;  ///< lower is more urgent; the driver clamps it to `stream_priority_range`
 };
 
+class stream;
 class stream_ref;
 
 namespace detail {
@@ -151,6 +152,11 @@ template <class Self> class stream_operations {
 class stream_ref : public stream_operations<stream_ref> {
  public:
   constexpr stream_ref() noexcept = default;
+  template <class T>  // a GPU_TRY is missing: does not compile, and says so
+    requires(detail::one_of<T, stream, stream_ref>)
+  stream_ref(const expected<T, cuda_error>&) noexcept {
+    detail::refuse_result<T>();
+  }
 
   /// Refers to a stream that was made elsewhere, such as a `cudaStream_t`, which belongs to the
   /// primary context.
@@ -270,6 +276,17 @@ class stream : public stream_operations<stream> {
     return owner;
   }
 
+  // What others write: does not compile, and says what to write.
+  template <class On>
+    requires detail::convertible<const On&, context_or_device>
+  explicit stream(const On&) noexcept {
+    static_assert(detail::always_false<On>, "write gpu::stream::create(device)");
+  }
+  template <class Stream = stream> static result<Stream> create() noexcept {
+    static_assert(detail::always_false<Stream>, "write gpu::stream::create(device)");
+    return {};
+  }
+
   /// Takes over a stream that cuStreamCreate made.
   static stream adopt(const stream_ref& owned) noexcept { return stream{owned}; }
   /// Gives the stream up; the caller destroys it.
@@ -287,4 +304,12 @@ class stream : public stream_operations<stream> {
   unique_handle<stream_ref, detail::destroy_stream> handle_;
 };
 
+namespace detail {
+
+/// What the functions take first that create objects for a device, or a count without it.
+template <class T>
+concept begins_creation =
+    is_integral<T> || convertible<const T&, context_or_device> || convertible<const T&, stream_ref>;
+
+}  // namespace detail
 }  // namespace gpu::inline v1

@@ -46,11 +46,7 @@ result<> check_untyped(kernel_record* kernel, source_location where) noexcept {
   if (__atomic_load_n(&kernel->fitting_arguments, __ATOMIC_RELAXED) == &passed) {
     return {};
   }
-  if (kernel->parameters_known && !all_fit(passed.list, passed.count, kernel->parameters,
-                                           kernel->parameter_count, passed_words.with_offsets)) {
-    return fail(signature_error(passed_words, kernel->label, kernel->name, passed.list,
-                                passed.count, kernel->parameters, kernel->parameter_count, where));
-  }
+  GPU_TRY(check_parameters(*kernel, passed_words, kernel->label, passed.list, passed.count, where));
   __atomic_store_n(&kernel->fitting_arguments, static_cast<const void*>(&passed), __ATOMIC_RELAXED);
   return {};
 }
@@ -71,8 +67,11 @@ result<> launch_untyped(const stream_ref& stream, const launch_config& config,
 
 /// Gives a clearer compiler error than the conversion that fails.
 template <class A, class P> constexpr bool check_kernel_argument() noexcept {
+  constexpr bool result = is_result<remove_cvref_t<A>>;
+  static_assert(
+      !result, "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
   constexpr bool fits = kernel_argument_for<A, P>;  // without notes on the concept
-  static_assert(fits,
+  static_assert(fits || result,
                 "gpu::launch: this argument does not fit the kernel's parameter: it has another "
                 "type, or the conversion could change its value (cast it if that is intended), or "
                 "it is a temporary that would free its memory before the kernel runs");
@@ -171,6 +170,14 @@ result<> launch(const launch_config&, const Kernel&, Arguments&&...) noexcept {
   return {};
 }
 
+/// Does not compile, and says so: the kernel is a result.
+template <class T, class... Arguments>
+result<> launch(located<stream_ref>, const launch_config&, const expected<T, cuda_error>&,
+                Arguments&&...) noexcept {
+  detail::refuse_result<T>();
+  return {};
+}
+
 /// Runs a kernel whose parameters are not stated. Every argument is passed in its own type, so a
 /// literal must have the parameter's type: `2.0f`, not `2.0`, for a `float`. Device buffers and
 /// spans pass for pointers and for spans.
@@ -179,8 +186,14 @@ result<> launch(const launch_config&, const Kernel&, Arguments&&...) noexcept {
 template <class... Arguments>
 result<> launch(located<stream_ref> stream, const launch_config& config,
                 const untyped_kernel& kernel, Arguments&&... arguments) noexcept {
+  constexpr bool results = (detail::is_result<detail::remove_cvref_t<Arguments>> || ...);
+  static_assert(
+      !results,
+      "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
   detail::kernel_record* const record = detail::kernel_access::record(kernel);
-  if constexpr ((detail::is_host_argument<Arguments> || ...)) {
+  if constexpr (results) {
+    return {};
+  } else if constexpr ((detail::is_host_argument<Arguments> || ...)) {
     return detail::launch_with_host_memory(
         stream.value, stream.where, record->label.c_str(),
         [&](auto&&... staged) noexcept {

@@ -104,6 +104,12 @@ template <class Self> class module_operations {
     return made;
   }
 
+  /// Does not compile, and says so: the program is a result.
+  template <class T> static result<Self> load(const expected<T, cuda_error>&) noexcept {
+    detail::refuse_result<T>();
+    return {};
+  }
+
   /// Loads the image in a file: a cubin, a fatbin or PTX. Otherwise as `load`.
   /// **Errors**: `errc::file_error` with the path and the reason; those of `load`.
   static result<Self> load_file(string_ref path,
@@ -136,13 +142,8 @@ template <class Self> class module_operations {
     detail::kernel_record* record = nullptr;
     GPU_TRY(detail::require_kernel(state(), name, record, where));
     const auto& stated = detail::layout_of<Parameters...>;
-    if (record->parameters_known &&
-        !detail::all_fit(stated.list, stated.count, record->parameters, record->parameter_count,
-                         detail::stated_words.with_offsets)) {
-      return detail::fail(detail::signature_error(detail::stated_words, name, record->name,
-                                                  stated.list, stated.count, record->parameters,
-                                                  record->parameter_count, where));
-    }
+    GPU_TRY(detail::check_parameters(*record, detail::stated_words, name, stated.list, stated.count,
+                                     where));
     return detail::kernel_access::make<gpu::kernel<Parameters...>>(record);
   }
 
@@ -237,6 +238,13 @@ class module : public module_operations<module> {
  public:
   /// Creates an empty module.
   constexpr module() noexcept = default;
+
+  // What others write: does not compile, and says what to write.
+  template <class Image>
+    requires compiled_code<Image> || detail::convertible<const Image&, bytes_ref>
+  explicit module(const Image&) noexcept {
+    static_assert(detail::always_false<Image>, "write gpu::module::load(program)");
+  }
 
   /// Takes ownership of a library of the driver. If host memory runs out, the library is unloaded
   /// and the module is empty.

@@ -12,6 +12,8 @@ namespace detail {
 template <class Range> constexpr auto elements_of(Range& range) noexcept {
   if constexpr (device_range<Range&>) {
     return device_span_of(range);
+  } else if constexpr (is_result<Range>) {
+    return device_span<char>{};  // the functions refuse it
   } else {
     return device_span<remove_pointer_t<decltype(data_of(range))>>{};
   }
@@ -41,14 +43,19 @@ template <class Range> copy_end copy_end_of(Range& range) noexcept {
 
 /// Checks the types of a copy, with a message for each requirement. Returns whether all hold.
 template <class Source, class Destination> constexpr bool check_copy() noexcept {
+  constexpr bool results =
+      is_result<remove_cvref_t<Source>> || is_result<remove_cvref_t<Destination>>;
+  static_assert(
+      !results,
+      "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
   constexpr bool from_range = host_range<Source> || device_range<Source>;
   constexpr bool to_range = host_range<Destination> || device_range<Destination>;
-  static_assert(from_range,
+  static_assert(from_range || results,
                 "the source is neither a device range nor a contiguous range in host memory (one "
                 "object x is std::span(&x, 1)); a temporary device_buffer is not one, because its "
                 "memory is gone before the copy "
                 "runs");
-  static_assert(to_range,
+  static_assert(to_range || results,
                 "the destination is neither a device range nor a contiguous range in host memory "
                 "(one object x is std::span(&x, 1)); a temporary device_buffer is not one, because "
                 "its memory is gone before the copy "

@@ -61,6 +61,18 @@ template <class T> class device_buffer : public detail::device_elements<T> {
   /// Creates an empty object, to be assigned to.
   device_buffer() noexcept = default;
 
+  // What others write: does not compile, and says what to write.
+  template <detail::begins_creation First, class... Rest>
+  explicit device_buffer(const First&, const Rest&...) noexcept {
+    static_assert(detail::always_false<First>,
+                  "write gpu::device_buffer<T>::create(stream, count)");
+  }
+  template <detail::is_integral Count> static result<device_buffer> create(Count) noexcept {
+    static_assert(detail::always_false<Count>,
+                  "write gpu::device_buffer<T>::create(stream, count)");
+    return {};
+  }
+
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");

@@ -126,6 +126,13 @@ result<> fill(stream_ref stream, Destination&& destination,
                          where);
 }
 
+/// Does not compile, and says so: the destination is a result.
+template <class T, class Value>
+result<> fill(const stream_ref&, const expected<T, cuda_error>&, const Value&) noexcept {
+  detail::refuse_result<T>();
+  return {};
+}
+
 /// Does not compile, and says so: a fill is queued on a stream.
 template <class Destination, class Value>
   requires detail::no_stream<Destination>

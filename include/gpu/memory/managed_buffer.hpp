@@ -61,6 +61,18 @@ template <class T> class managed_buffer : public detail::host_elements<detail::d
   /// Creates an empty object, to be assigned to.
   managed_buffer() noexcept = default;
 
+  // What others write: does not compile, and says what to write.
+  template <detail::begins_creation First, class... Rest>
+  explicit managed_buffer(const First&, const Rest&...) noexcept {
+    static_assert(detail::always_false<First>,
+                  "write gpu::managed_buffer<T>::create(device, count)");
+  }
+  template <detail::is_integral Count> static result<managed_buffer> create(Count) noexcept {
+    static_assert(detail::always_false<Count>,
+                  "write gpu::managed_buffer<T>::create(device, count)");
+    return {};
+  }
+
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "managed memory holds trivially copyable objects: pages move as bytes, and no "
                 "constructor or destructor runs");

@@ -28,6 +28,18 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   /// Creates an empty object, to be assigned to.
   pinned_vector() noexcept = default;
 
+  // What others write: does not compile, and says what to write.
+  template <detail::begins_creation First, class... Rest>
+  explicit pinned_vector(const First&, const Rest&...) noexcept {
+    static_assert(detail::always_false<First>,
+                  "write gpu::pinned_vector<T>::create(device, count)");
+  }
+  template <detail::is_integral Count> static result<pinned_vector> create(Count) noexcept {
+    static_assert(detail::always_false<Count>,
+                  "write gpu::pinned_vector<T>::create(device, count)");
+    return {};
+  }
+
   using typename detail::pinned_elements<T>::iterator;
   using typename detail::pinned_elements<T>::const_iterator;
   using detail::pinned_elements<T>::data;

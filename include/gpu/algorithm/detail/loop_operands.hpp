@@ -30,6 +30,9 @@ concept range_or_view = device_range<A&> || is_array_view<remove_cvref_t<A>>;
 /// The type of its elements.
 template <class A> struct elements_of_argument {
   static_assert(
+      !is_result<remove_cvref_t<A>>,
+      "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
+  static_assert(
       is_array_view<remove_cvref_t<A>>,
       "the elements are device memory or a view of it: a device_buffer, a device_span, an "
       "array_view; not host memory");

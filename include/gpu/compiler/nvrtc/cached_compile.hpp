@@ -50,6 +50,7 @@ class cached_compile final : public cache_request {
       key << std::uint64_t{list->size()};
       for (const text& word : *list) key << string_ref(word);
     }
+    if (request_.adds_lines) key << string_ref("adds lines");
     return key.finish();
   }
 

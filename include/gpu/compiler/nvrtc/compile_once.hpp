@@ -33,13 +33,15 @@ inline bool uses_precompiled_header(const compile_request& request) noexcept {
   return false;
 }
 
-/// Options that are added to those of the request, to learn about the compilation.
+/// Options that are added to those of the request, to learn about the compilation or, with `lines`,
+/// for the reports of the CPU driver.
 struct compile_extras {
   header_trace trace = {};
   bool ptxas_figures = false;
+  bool lines = false;
   bool no_cache = false;
 
-  bool in_use() const noexcept { return trace.works() || ptxas_figures; }
+  bool in_use() const noexcept { return trace.works() || ptxas_figures || lines; }
 };
 
 /// Returns whether NVRTC uses the driver's cache, if there is one. Programs from there come without
@@ -77,6 +79,25 @@ inline const char* missing_product(const compile_request& request,
     if (name.lowered.empty()) return "name of an instance";
   }
   return nullptr;
+}
+
+/// Returns PTX without the working folder in front of the names of its files, so that it is the
+/// same in every folder.
+inline text without_working_folder(const text& ptx) {
+  text_builder front, out;
+  front << current_working_folder() << '/';
+  const text folder = required(front.finish());
+  const char* rest = ptx.c_str();
+  while (const char* const file = __builtin_strstr(rest, "\n\t.file\t")) {
+    const char* const quote = __builtin_strchr(file, '"');
+    if (quote == nullptr) break;
+    const char* const path = quote + 1;
+    out << string_ref(rest, static_cast<std::size_t>(path - rest));
+    const bool below = __builtin_strncmp(path, folder.c_str(), folder.size()) == 0;
+    rest = below ? path + folder.size() : path;
+  }
+  out << rest;
+  return required(out.finish());
 }
 
 /// Reads all products of a compilation.
@@ -126,6 +147,7 @@ inline result<> nvrtc_compile_once(const compile_request& request, const given_h
     arguments.push_back(extras.trace.output_option());
   }
   if (extras.ptxas_figures) arguments.push_back("--ptxas-options=--verbose");
+  if (extras.lines) arguments.push_back("--generate-line-info");
   if (extras.no_cache) arguments.push_back("--no-cache");
   const result<> done = [&] {
     const file_size_signal_blocked blocked;  // for the list of headers
@@ -146,7 +168,9 @@ inline result<> nvrtc_compile_once(const compile_request& request, const given_h
     return fail(explain_compilation_error(done.error(), request, made.options, made.log, where));
   }
   if (!logged.has_value()) return logged;
-  return read_products(raw, request, made, where);
+  GPU_TRY(read_products(raw, request, made, where));
+  if (extras.lines) made.ptx = without_working_folder(made.ptx);
+  return {};
 }
 
 /// Compiles a request, into the fresh state `made`. If the compilation fails, `made` has log,
@@ -160,6 +184,7 @@ inline result<> nvrtc_compile(const compile_request& request, compiled_state& ma
   compile_extras extras;
   extras.ptxas_figures = request.architecture.kind() == architecture::kind_type::real &&
                          !has_option(request, "--dlink-time-opt");
+  extras.lines = request.adds_lines;
   for (;;) {
     result<> done = nvrtc_compile_once(request, headers, extras, made, where);
     if (done.has_value()) {
@@ -182,6 +207,7 @@ inline result<> nvrtc_compile(const compile_request& request, compiled_state& ma
       if (error.domain() == error_domain::nvrtc && error.code() != invalid_option) return done;
       extras.trace.close();
       extras.ptxas_figures = false;
+      extras.lines = false;
     } else if (error == errc::compile_failed && extras.ptxas_figures &&
                first_mistake(made.log).message.empty()) {
       // With the option for resource figures, the assembler may not say why it failed.

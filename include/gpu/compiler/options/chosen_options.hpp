@@ -67,8 +67,8 @@ class option_chooser {
 
   /// Adds options as text. Unknown ones are left to NVRTC if it is `newer` than the list of known
   /// ones. Options that are `defaults` give way to those that were chosen before.
-  template <class Texts>  // sequence<text> or sequence<option_text>
-  result<> add_texts(const Texts& texts, const char* origin, bool defaults, bool newer) {
+  result<> add_texts(const sequence<option_text>& texts, const char* origin, bool defaults,
+                     bool newer) {
     const std::size_t before = defaults ? chosen_.size() : 0;
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const text& written = texts[i];
@@ -140,6 +140,13 @@ class option_chooser {
       if (option.number == number && (value == nullptr || option.value == value)) return &option;
     }
     return nullptr;
+  }
+  /// Returns whether an option that was chosen decides about line information.
+  bool decides_lines() const noexcept {
+    for (const char* name : {"--generate-line-info", "--device-debug", "--dlink-time-opt"}) {
+      if (find(option_number(name)) != nullptr) return true;
+    }
+    return false;
   }
   architecture target() const noexcept { return target_; }
 

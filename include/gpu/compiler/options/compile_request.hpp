@@ -15,6 +15,7 @@ struct compile_request {
   sequence<text> found_folders = {};  ///< those of the toolkit; searched after the user's
   text compiler = {};                 ///< NVRTC's version and build; empty without NVRTC
   sequence<text> variables = {};      ///< the environment variables that change NVRTC's output
+  bool adds_lines = false;            ///< whether the PTX gets line information without an option
 };
 
 /// Returns whether an option is among those of the request, exactly as `name`.

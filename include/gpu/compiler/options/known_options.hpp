@@ -3,6 +3,7 @@
 /// NVRTC's options, as its manual lists them: their names, their values, and which of them exclude
 /// each other.
 
+#include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/sequence.hpp>
 
@@ -162,8 +163,8 @@ inline string_ref macro_name(string_ref definition) noexcept {
 }
 
 /// Splits a line of options at its spaces. Quotation marks of both kinds hold words together.
-inline sequence<text> split_words(string_ref line) {
-  sequence<text> words;
+inline sequence<option_text> split_words(string_ref line) {
+  sequence<option_text> words;
   text_builder word;
   char quote = '\0';
   bool begun = false;

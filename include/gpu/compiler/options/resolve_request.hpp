@@ -122,6 +122,9 @@ inline result<> resolve_request(compile_request& request, const compile_options&
     GPU_TRY(chooser.add_texts(split_words(line), "GPU_COMPILE_OPTIONS", true, newer));
   }
   request.architecture = chooser.target();
+  // The CPU driver's reports name lines of the source. A named architecture is for any driver.
+  request.adds_lines = request.architecture.kind() == architecture::kind_type::of_device &&
+                       !chooser.decides_lines() && !driver::uses_libcuda();
   GPU_TRY(resolve_architecture(request.architecture, facts, where));
   text_builder target;
   write_architecture(target, request.architecture);

@@ -95,6 +95,19 @@ inline result<> read_declaration(kernel_record& kernel, source_location where) n
   return {};
 }
 
+/// Compares the parameters of a kernel with those that the caller stated or passed. `asked` is the
+/// caller's name of the kernel.
+inline result<> check_parameters(const kernel_record& kernel, const signature_words& words,
+                                 string_ref asked, const stated_parameter* list, std::size_t count,
+                                 source_location where) noexcept {
+  if (!kernel.parameters_known ||
+      all_fit(list, count, kernel.parameters, kernel.parameter_count, words.with_offsets)) {
+    return {};
+  }
+  return fail(signature_error(words, asked, kernel.name, list, count, kernel.parameters,
+                              kernel.parameter_count, where));
+}
+
 struct delete_kernel_record {
   void operator()(kernel_record* unwanted) const noexcept { delete unwanted; }
 };

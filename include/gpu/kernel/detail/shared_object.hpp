@@ -101,8 +101,9 @@ inline void end_unwanted() noexcept {
   }
 }
 
-/// Drops a share, and ends the objects that have no owner any more.
-inline void let_go(shared_object& object) noexcept {
+/// Drops a share, and ends the objects that have no owner any more. Out of line, since every kernel
+/// that goes out of scope calls it (benchmarks/program_cost).
+[[gnu::noinline]] inline void let_go(shared_object& object) noexcept {
   drop_share(object);
   end_unwanted();
 }

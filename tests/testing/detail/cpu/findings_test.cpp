@@ -2,6 +2,8 @@
 // code that the program gets, and all that the report says.
 
 #include <gpu/compiler.hpp>
+#include <gpu/kernel.hpp>
+#include <gpu/memory.hpp>
 
 #include "driver_fixture.hpp"
 #include "support/results.hpp"
@@ -243,6 +245,36 @@ TEST_CASE("memory that is nobody's, freed or of another context is told with who
   const finding reach{"foreign", 1, CUDA_ERROR_ILLEGAL_ADDRESS, 1, {"another context", this_file}};
   check_report(reach, report_of(reach, two, there));
   CHECK(two.cu.device_primary_ctx_release(1) == CUDA_SUCCESS);
+}
+
+TEST_CASE("what gpu::compile makes without options is reported with names and lines of the source",
+          "[cpu]") {
+  constexpr const char* text = R"(
+namespace mine {
+template <class T> __device__ T twice(const T* p, int i) {
+  return 2 * p[i];
+}
+template <class T> __global__ void moved(T* p, int by) {
+  p[0] = twice(p, by);
+}
+})";
+  driver_fixture driver(quick());
+  const gpu::driver::scoped_entry_points in_force(driver.cu);
+  const gpu::device device = test::value_of(gpu::device::get(0));
+  const gpu::stream stream = test::value_of(gpu::stream::create(device));
+  const auto code = test::value_of(gpu::module::load(
+      test::value_of(gpu::compile(gpu::program(text).instance("mine::moved<float>")))));
+  const auto kernel = test::value_of(code.kernel<float*, int>("mine::moved<float>"));
+  auto x = test::value_of(gpu::device_buffer<float>::create(device, 4));
+  const gpu::result<> launched = gpu::launch(stream, {1, 1}, kernel, x, 4);
+  const gpu::result<> done = launched.has_value() ? stream.synchronize() : launched;
+  const std::string report = driver.reports();
+  INFO(report);
+  CHECK(report.find("out of bounds in kernel mine::moved<float>, block (0,0,0), thread (0,0,0)") !=
+        report.npos);
+  CHECK(report.find("\n  source program.cu:4\n  inlined at program.cu:7") != report.npos);
+  REQUIRE_FALSE(done.has_value());
+  CHECK(test::says(done.error(), "earliest first: mine::moved<float> at "));
 }
 
 }  // namespace findings_test

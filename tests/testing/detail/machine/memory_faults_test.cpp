@@ -38,6 +38,15 @@ constexpr const char* kernels = R"(
 .visible .entry own_atomic() {
   .local .align 4 .b8 room[64]; .reg .b64 %rd<3>;
   mov.u64 %rd1, room; cvta.local.u64 %rd2, %rd1; red.add.u32 [%rd2], 5; ret; }
+.file 2 "tile.h"
+.visible .entry inlined(.param .u64 p) {
+  .reg .b64 %rd<3>; .reg .b32 %r<3>;
+  .loc 1 50 3
+  ld.param.u64 %rd1, [p];
+  .loc 2 7 5, function_name names, inlined_at 1 50 3
+  .loc 2 3 9, function_name names, inlined_at 2 7 5
+  ld.global.u32 %r1, [%rd1+8];
+  ret; }
 .visible .entry constant() {
   .reg .b64 %rd<3>; mov.u64 %rd1, constants; st.u32 [%rd1], 5; ret; })";
 
@@ -65,6 +74,18 @@ TEST_CASE("an access out of bounds is reported with all that is known", "[machin
   CHECK(f.detail.find("made by the test") != std::string::npos);
   CHECK(f.text.find("PTX line") != std::string::npos);
   CHECK(f.text.ends_with("\n  source /home/me/kernel.cu:42"));
+}
+
+TEST_CASE("an access in inlined functions is reported with the calls", "[machine]") {
+  workbench bench(kernels);
+  const address a = bench.allocate(8);
+  REQUIRE(bench.memory.write(a, "abcdefgh", 8) == fault_kind::none);
+  const auto result = bench.run("inlined", {}, {}, a);
+  REQUIRE(result.error);
+  CHECK(result.error->source_file == "tile.h");
+  CHECK(result.error->source_line == 3);
+  CHECK(result.error->text.ends_with(
+      "\n  source tile.h:3\n  inlined at tile.h:7\n  inlined at /home/me/kernel.cu:50"));
 }
 
 TEST_CASE("every kind of bad address is told from the others", "[machine]") {

@@ -4,6 +4,7 @@
 
 #include <gpu/testing/detail/cpu/graph_kernels.hpp>
 #include <gpu/testing/detail/cpu/graph_structure.hpp>
+#include <gpu/testing/detail/machine/readable_names.hpp>
 
 #include <cuda.h>
 
@@ -15,7 +16,7 @@ namespace gpu::inline v1::testing::cpu {
 /// Returns how a node uses a destroyed object, as the end of a sentence; empty if it does not.
 inline std::string use_of_missing(driver_state& driver, const node_work& what) {
   if (is_unloaded(driver, what)) {
-    return "launches kernel " + what.kernel->kernel->entry->name +
+    return "launches kernel " + machine::detail::readable_kernel(what.kernel->kernel->entry->name) +
            ", whose library or module was unloaded";
   }
   const bool destroyed = what.event && what.event->context->alive &&

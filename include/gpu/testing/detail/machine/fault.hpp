@@ -87,6 +87,7 @@ struct fault {
   std::string instruction;  // the text of the instruction
   std::string source_file;  // CUDA source, empty without line information
   unsigned source_line = 0;
+  std::string inlined_at;                 // the calls that were inlined, innermost first
   std::array<std::uint32_t, 3> block{};   // blockIdx
   std::array<std::uint32_t, 3> thread{};  // threadIdx
   address where = 0;                      // the address of the access, if there is one

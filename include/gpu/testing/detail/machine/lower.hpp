@@ -12,6 +12,7 @@
 
 #include <gpu/testing/detail/machine/contraction.hpp>
 #include <gpu/testing/detail/machine/lower_instruction.hpp>
+#include <gpu/testing/detail/machine/readable_names.hpp>
 #include <gpu/testing/detail/machine/stack_need.hpp>
 
 namespace gpu::inline v1::testing::machine::detail {
@@ -32,8 +33,9 @@ inline ptx::diagnostic refuse_instruction(const ptx::module& module, const ptx::
 /// call.
 inline std::string describe_refused(const ptx::module& module, std::uint32_t kernel,
                                     std::uint32_t function, const ptx::diagnostic& why) {
-  std::string text = "kernel " + module.functions[kernel].name + " cannot be launched here: ";
-  if (function != kernel) text += "function " + module.functions[function].name + ", ";
+  std::string text =
+      "kernel " + readable_kernel(module.functions[kernel].name) + " cannot be launched here: ";
+  if (function != kernel) text += "function " + readable(module.functions[function].name) + ", ";
   return text + "PTX line " + std::to_string(why.line) + ": " + why.text;
 }
 

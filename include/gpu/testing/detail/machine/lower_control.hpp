@@ -8,6 +8,7 @@
 #include <gpu/testing/detail/machine/handlers/control.hpp>
 #include <gpu/testing/detail/machine/handlers/runtime.hpp>
 #include <gpu/testing/detail/machine/lowering_context.hpp>
+#include <gpu/testing/detail/machine/readable_names.hpp>
 
 namespace gpu::inline v1::testing::machine::detail {
 
@@ -42,7 +43,7 @@ inline bool lower_call(lowering_context& c, const ptx::instruction& i, const ptx
     if (!callee.defined) {
       run = runtime_function(callee);
       if (run == nullptr) {
-        c.trouble = "the function " + callee.name + " is declared but not defined";
+        c.trouble = "the function " + readable(callee.name) + " is declared but not defined";
         c.undefined = true;
         return false;
       }

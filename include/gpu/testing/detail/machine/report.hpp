@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include <gpu/core/detail/declared_name.hpp>
 #include <gpu/testing/detail/machine/address_space.hpp>
+#include <gpu/testing/detail/machine/readable_names.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
 namespace gpu::inline v1::testing::machine {
@@ -24,24 +24,6 @@ inline std::string three(const std::array<std::uint32_t, 3>& v) {
   return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," + std::to_string(v[2]) + ")";
 }
 
-/// Returns the declaration behind a name in the module, `scale(float*)` for `_Z5scalePf`.
-inline std::string readable(const std::string& name) {
-  const text declared = gpu::detail::demangled(name.c_str());
-  return declared.empty() ? name : std::string(declared.c_str());
-}
-/// Returns the name of a kernel without its parameters, as `module::kernel` takes it.
-inline std::string readable_kernel(const std::string& name) {
-  gpu::detail::text_builder out;
-  gpu::detail::split_symbol(name.c_str()).write_short(out);
-  return out.finish().c_str();
-}
-/// Returns the name of a variable without the function that it is in.
-inline std::string readable_variable(const std::string& name) {
-  const std::string declared = readable(name);
-  const std::size_t scope = declared.rfind("::");
-  return scope == std::string::npos ? declared : declared.substr(scope + 2);
-}
-
 inline const char* verb(access_kind kind) {
   switch (kind) {
     case access_kind::read: return "reads";
@@ -51,15 +33,37 @@ inline const char* verb(access_kind kind) {
   return "touches";
 }
 
+inline std::string file_name(const ptx::module& module, std::uint32_t number) {
+  for (const ptx::source_file& file : module.files)
+    if (file.number == number) return file.name;
+  return {};
+}
+
+/// Returns the location of the call by which the function at `inner` was inlined, or null: it comes
+/// first, and may be in an inlined function, too.
+inline const ptx::location* location_of_call(const ptx::function& function,
+                                             const ptx::location& inner) {
+  for (const ptx::location* at = &inner; at-- != function.locations.data();)
+    if (at->file == inner.inlined_file && at->line == inner.inlined_line &&
+        at->column == inner.inlined_column)
+      return at;
+  return nullptr;
+}
+
 inline void locate_in_source(const ptx::module& module, const ptx::function& function,
                              const ptx::instruction& i, fault& f) {
   f.ptx_line = i.line;
   f.instruction = std::string(module.text_of(i));
   if (i.location == ptx::no_index || i.location >= function.locations.size()) return;
-  const ptx::location& at = function.locations[i.location];
-  f.source_line = at.line;
-  for (const ptx::source_file& file : module.files)
-    if (file.number == at.file) f.source_file = file.name;
+  const ptx::location* at = &function.locations[i.location];
+  f.source_line = at->line;
+  f.source_file = file_name(module, at->file);
+  constexpr int most_calls = 16;
+  for (int n = 0; at != nullptr && at->inlined_file != ptx::no_index && n < most_calls; ++n) {
+    f.inlined_at += "\n  inlined at " + file_name(module, at->inlined_file) + ":" +
+                    std::to_string(at->inlined_line);
+    at = location_of_call(function, *at);
+  }
 }
 
 inline std::string compose(const fault& f) {
@@ -76,7 +80,7 @@ inline std::string compose(const fault& f) {
   if (!f.instruction.empty())
     text += "\n  PTX line " + std::to_string(f.ptx_line) + ": " + f.instruction;
   if (!f.source_file.empty())
-    text += "\n  source " + f.source_file + ":" + std::to_string(f.source_line);
+    text += "\n  source " + f.source_file + ":" + std::to_string(f.source_line) + f.inlined_at;
   return text;
 }
 
