@@ -133,4 +133,54 @@ inline std::string move_registers(bool load, const char* prefix, u32 count, u32 
   return text;
 }
 
+/// 16 rows of a sparse A: all of them, the elements that are there, and the metadata of 32 lanes,
+/// as the figures in the manual have it.
+struct sparse_matrix {
+  matrix whole, packed;
+  std::vector<u32> metadata = std::vector<u32>(32, 0x5a5a5a5a);
+};
+
+inline void set_bits(u32& word, u32 shift, u32 count, u32 value) {
+  const u32 mask = ((1u << count) - 1) << shift;
+  word = (word & ~mask) | value << shift;
+}
+
+/// Of each four elements, or pairs of elements of 4 bits, two are there, of two of tf32 one.
+inline sparse_matrix random_sparse(generator& g, u32 k, const format& f, u32 selector) {
+  sparse_matrix made;
+  const bool tf32 = f.bits == 32;
+  const u32 unit = f.bits == 4 ? 2 : 1;  // elements that are there or not together
+  for (u32 row = 0; row < 16; ++row) {
+    for (u32 c = 0; c < k; ++c) made.whole[{row, c}] = 0;
+    u32 at = 0, bit = 0;
+    const auto put = [&](u32 value, u32 count) {
+      // f16, tf32: a lane has 16 bits of row g and 16 of row g + 8. Others: 32 bits of a row.
+      const bool halves = f.bits >= 16;
+      const u32 lane = halves ? bit / 16 : row / 8 + bit / 32 * 2;
+      const u32 all = halves ? k * (tf32 ? 2 : 1) / 16 : k / unit / 16;
+      set_bits(made.metadata[row % 8 * 4 + selector * all + lane],
+               halves ? bit % 16 + row / 8 * 16 : bit % 32, count, value);
+      bit += count;
+    };
+    const auto take = [&](u32 column) {
+      for (u32 i = 0; i < unit; ++i, ++at)
+        made.packed[{row, at}] = made.whole[{row, column * unit + i}] = g.below(f.least, f.most);
+    };
+    for (u32 chunk = 0; chunk < k / unit; chunk += tf32 ? 2 : 4) {
+      if (tf32) {
+        const u32 one = static_cast<u32>(g.below(0, 1));
+        put(one ? 0b1110 : 0b0100, 4);
+        take(chunk + one);
+        continue;
+      }
+      const u32 first = static_cast<u32>(g.below(0, 2));
+      const u32 second = static_cast<u32>(g.below(static_cast<int>(first) + 1, 3));
+      put(first | second << 2, 4);
+      take(chunk + first);
+      take(chunk + second);
+    }
+  }
+  return made;
+}
+
 }  // namespace matrix_numbers
