@@ -29,9 +29,10 @@ __device__ inline float small_of(u32 word) { return static_cast<float>(word % 10
   const u32* const w = in + 2560 + threadIdx.x;                          \
   asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
 
-#define FINISH                                                                                   \
-  asm volatile("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;" : : : "memor" \
-                                                                                         "y");
+__device__ inline void wait_for_group() {
+  asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
+  asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
+}
 
 // A 64 x 16 matrix of D: eight words of each thread.
 #define TO_F32(mnemonic, tail, c_of, desc_a, desc_b)                                     \
@@ -43,7 +44,8 @@ __device__ inline float small_of(u32 word) { return static_cast<float>(word % 10
                  "+f"(d[6]), "+f"(d[7])                                                  \
                : "l"(desc_a), "l"(desc_b)                                                \
                : "memory");                                                              \
-  FINISH for (u32 i = 0; i < 8; ++i) out[128 * i + threadIdx.x] = __float_as_uint(canonical(d[i]));
+  wait_for_group();                                                                      \
+  for (u32 i = 0; i < 8; ++i) out[128 * i + threadIdx.x] = __float_as_uint(canonical(d[i]));
 #define FROM_REGISTERS(mnemonic, tail, c_of, desc_b)                                     \
   FILL float d[8];                                                                       \
   for (u32 i = 0; i < 8; ++i) d[i] = c_of(w[128 * i]);                                   \
@@ -54,7 +56,8 @@ __device__ inline float small_of(u32 word) { return static_cast<float>(word % 10
                  "+f"(d[6]), "+f"(d[7])                                                  \
                : "r"(a[0]), "r"(a[128]), "r"(a[256]), "r"(a[384]), "l"(desc_b)           \
                : "memory");                                                              \
-  FINISH for (u32 i = 0; i < 8; ++i) out[128 * i + threadIdx.x] = __float_as_uint(canonical(d[i]));
+  wait_for_group();                                                                      \
+  for (u32 i = 0; i < 8; ++i) out[128 * i + threadIdx.x] = __float_as_uint(canonical(d[i]));
 #define TO_HALVES(mnemonic, tail)                                                                \
   FILL u32 d[4];                                                                                 \
   for (u32 i = 0; i < 4; ++i) d[i] = w[128 * i];                                                 \
@@ -63,7 +66,8 @@ __device__ inline float small_of(u32 word) { return static_cast<float>(word % 10
                : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                                  \
                : "l"(PLAIN_A), "l"(PLAIN_B)                                                      \
                : "memory");                                                                      \
-  FINISH for (u32 i = 0; i < 4; ++i) out[128 * i + threadIdx.x] = d[i];
+  wait_for_group();                                                                              \
+  for (u32 i = 0; i < 4; ++i) out[128 * i + threadIdx.x] = d[i];
 #define INTEGERS(mnemonic, desc_a, desc_b)                                               \
   FILL u32 d[8];                                                                         \
   for (u32 i = 0; i < 8; ++i) d[i] = w[128 * i];                                         \
@@ -73,7 +77,8 @@ __device__ inline float small_of(u32 word) { return static_cast<float>(word % 10
                  "+r"(d[6]), "+r"(d[7])                                                  \
                : "l"(desc_a), "l"(desc_b)                                                \
                : "memory");                                                              \
-  FINISH for (u32 i = 0; i < 8; ++i) out[128 * i + threadIdx.x] = d[i];
+  wait_for_group();                                                                      \
+  for (u32 i = 0; i < 8; ++i) out[128 * i + threadIdx.x] = d[i];
 
 // Without a swizzle, core matrices one after the other along k.
 #define PLAIN_A descriptor(tile_a, 128, 256, 0)
