@@ -40,18 +40,20 @@ const std::vector<std::string> families = {
     "contraction", "control", "convert",  "edges",   "edges_cvt", "edges_floating",
     "edges_video", "float32", "float64",  "graphs",  "half",      "hashing",
     "integer",     "linear",  "masks",    "matrix",  "memory",    "reductions",
-    "simulation",  "sorting", "special",  "tensors", "text",      "textures",
-    "video",       "warp"};
+    "simulation",  "sorting", "sparse",   "special", "tensors",   "text",
+    "textures",    "video",   "warp",     "wgmma"};
 
 /// Families whose results no GPU has recorded yet. Their kernels run on a GPU to be recorded, and
 /// are not compared with anything.
-const std::set<std::string> unrecorded = {"clusters", "tensors"};
+const std::set<std::string> unrecorded = {"clusters", "sparse", "tensors", "wgmma"};
 
 /// Products and sums stay apart, as written; what is fused says so.
 gpu::result<gpu::compiled_program> compile(const corpus::family& family) {
+  // Matrix instructions of warp groups are for devices of this number alone.
+  const char variant = family.name == "wgmma" ? 'a' : '\0';
   return gpu::compile(gpu::program(family.source, family.name + ".cu")
                           .header("corpus.cuh", corpus::contents(corpus::folder() + "corpus.cuh")),
-                      {.architecture = gpu::architecture::compute(90),
+                      {.architecture = gpu::architecture::compute(90, variant),
                        .extra = {"--fmad=false", "--device-int128"}});
 }
 
@@ -199,12 +201,14 @@ TEST_CASE("corpus: memory", "[corpus]") { check_family("memory"); }
 TEST_CASE("corpus: reductions", "[corpus]") { check_family("reductions"); }
 TEST_CASE("corpus: simulation", "[corpus]") { check_family("simulation"); }
 TEST_CASE("corpus: sorting", "[corpus]") { check_family("sorting"); }
+TEST_CASE("corpus: sparse matrices", "[corpus]") { check_family("sparse"); }
 TEST_CASE("corpus: special registers", "[corpus]") { check_family("special"); }
 TEST_CASE("corpus: tensors", "[corpus]") { check_family("tensors"); }
 TEST_CASE("corpus: text", "[corpus]") { check_family("text"); }
 TEST_CASE("corpus: textures and surfaces", "[corpus]") { check_family("textures"); }
 TEST_CASE("corpus: video instructions", "[corpus]") { check_family("video"); }
 TEST_CASE("corpus: warps", "[corpus]") { check_family("warp"); }
+TEST_CASE("corpus: warp groups", "[corpus]") { check_family("wgmma"); }
 
 TEST_CASE("the corpus is complete, and every kernel has a recording of a GPU", "[corpus]") {
   if (std::getenv("GPU_CORPUS_RECORD") != nullptr) return;

@@ -119,6 +119,53 @@ extern "C" __global__ void by_bulk_copy(const int* a, const int* b, int* c) {
 }
 )";
 
+/// Products of a warp group, of rows of 128 bytes that a swizzle turns: 16 of 64 along k at a time.
+const char group_source[] = R"(
+#include <cuda_fp16.h>
+
+// Offsets count in 16 bytes; 1 << 62 is the swizzle of 128 bytes.
+__device__ unsigned long long descriptor(const void* start) {
+  const unsigned long long at = __cvta_generic_to_shared(start);
+  return (at & 0x3ffff) >> 4 | 1ull << 16 | 64ull << 32 | 1ull << 62;
+}
+__device__ int place(int row, int column) { return row * 64 + (column / 8 ^ row % 8) * 8 + column % 8; }
+
+// A has its rows side by side, B its columns or, if turned, its rows.
+template <int Turned> __device__ void multiply(const int* a, const int* b, int* c) {
+  __shared__ __align__(1024) half as[4096];
+  __shared__ __align__(1024) half bs[4096];
+  for (int i = threadIdx.x; i < 4096; i += 128) {
+    as[place(i / 64, i % 64)] = __int2half_rn(a[i]);
+    bs[Turned ? place(i % 64, i / 64) : place(i / 64, i % 64)] = __int2half_rn(b[i]);
+  }
+  asm volatile("fence.proxy.async;" ::: "memory");
+  __syncthreads();
+  float d[32];
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  for (int k = 0; k < 4; ++k)
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %34, 0;\n"
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,"
+        "%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, %32, %33, "
+        "p, 1, 1, 0, %35; }"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
+          "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]),
+          "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]),
+          "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]),
+          "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+        : "l"(descriptor(as) + 2 * k), "l"(descriptor(bs) + (Turned ? 128 : 2) * k), "r"(k),
+          "n"(Turned));
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  const int row = threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
+  for (int i = 0; i < 32; ++i)
+    c[(row + i / 2 % 2 * 8) * 64 + i / 4 * 8 + column + i % 2] = static_cast<int>(d[i]);
+}
+extern "C" __global__ void by_group(const int* a, const int* b, int* c) { multiply<0>(a, b, c); }
+extern "C" __global__ void by_group_turned(const int* a, const int* b, int* c) {
+  multiply<1>(a, b, c);
+}
+)";
+
 std::vector<int> numbers(unsigned seed) {
   std::vector<int> made(4096);
   for (int& v : made) {
@@ -126,6 +173,15 @@ std::vector<int> numbers(unsigned seed) {
     v = static_cast<int>(seed >> 24) % 9 - 4;
   }
   return made;
+}
+
+/// A, by rows, times B, by columns.
+std::vector<int> product(const std::vector<int>& a, const std::vector<int>& b) {
+  std::vector<int> c(4096);
+  for (std::size_t m = 0; m < 64; ++m)
+    for (std::size_t n = 0; n < 64; ++n)
+      for (std::size_t k = 0; k < 64; ++k) c[64 * m + n] += a[64 * m + k] * b[64 * n + k];
+  return c;
 }
 
 std::vector<int> run(const gpu::module& module, const char* name, const std::vector<int>& a,
@@ -139,9 +195,9 @@ std::vector<int> run(const gpu::module& module, const char* name, const std::vec
   return c;
 }
 
-gpu::module load(const char* text) {
+gpu::module load(const char* text, char variant = '\0') {
   const auto compiled =
-      gpu::compile(gpu::program(text), {.architecture = gpu::architecture::compute(90)});
+      gpu::compile(gpu::program(text), {.architecture = gpu::architecture::compute(90, variant)});
   return test::value_of(gpu::module::load(test::value_of(compiled)));
 }
 
@@ -150,11 +206,18 @@ gpu::module load(const char* text) {
 TEST_CASE("kernels with nvcuda::wmma, ldmatrix and mma multiply matrices", "[matrix]") {
   const gpu::module module = load(source);
   const std::vector<int> a = numbers(1), b = numbers(2);
-  std::vector<int> expected(4096);
-  for (std::size_t m = 0; m < 64; ++m)
-    for (std::size_t n = 0; n < 64; ++n)
-      for (std::size_t k = 0; k < 64; ++k) expected[64 * m + n] += a[64 * m + k] * b[64 * n + k];
+  const std::vector<int> expected = product(a, b);
   for (const char* name : {"of_half", "of_bfloat", "of_bytes", "of_ldmatrix"}) {
+    CAPTURE(name);
+    CHECK(run(module, name, a, b) == expected);
+  }
+}
+
+TEST_CASE("kernels with wgmma multiply matrices", "[matrix]") {
+  const gpu::module module = load(group_source, 'a');
+  const std::vector<int> a = numbers(5), b = numbers(6);
+  const std::vector<int> expected = product(a, b);
+  for (const char* name : {"by_group", "by_group_turned"}) {
     CAPTURE(name);
     CHECK(run(module, name, a, b) == expected);
   }

@@ -17,17 +17,17 @@ const char mixed[] = R"(
 .address_size 64
 .func fenced()
 {
-  wgmma.fence.sync.aligned;
+  multimem.red.global.add.f32 [%rd1], %f1;
   ret;
 }
 .func (.reg .b32 r) three() { mov.u32 r, 3; ret; }
 .visible .entry tensor(.param .u64 out)
 {
   .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %rd<3>;
-  mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2},
-    {%r5,%r6}, {%f1,%f2,%f3,%f4}, %r7, 0;
+  st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.u32 [%r1], {%r2,
+    %r3}, [%r4];
   ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];
-  wgmma.fence.sync.aligned;
+  multimem.red.global.add.f32 [%rd1], %f1;
   ret;
 }
 .visible .entry caller() { call fenced; ret; }
@@ -64,11 +64,11 @@ TEST_CASE("a kernel that cannot be executed leaves its module the others", "[cpu
   CHECK(launch(f, tensor, 32, arguments) == CUDA_ERROR_NOT_SUPPORTED);
   CHECK(
       f.reports().find("kernel tensor cannot be launched here: PTX line 14: "
-                       "mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32: products of sparse "
-                       "matrices are not executed on the CPU") != std::string::npos);
+                       "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.u32: asynchronous "
+                       "stores are not executed on the CPU") != std::string::npos);
   CHECK(launch(f, caller, 32, nullptr) == CUDA_ERROR_NOT_SUPPORTED);
   CHECK(f.reports().find("kernel caller cannot be launched here: function fenced, PTX line 7: "
-                         "wgmma.fence.sync.aligned: matrix instructions of warp groups") !=
+                         "multimem.red.global.add.f32: accesses to multicast memory") !=
         std::string::npos);
 
   REQUIRE(launch(f, plain, 1, arguments) == CUDA_SUCCESS);
@@ -89,8 +89,8 @@ TEST_CASE("a broken statement beside one that is not executed is still refused",
   const std::string head = ".version 8.0\n.target sm_90\n.address_size 64\n.entry k() {\n";
   CUmodule module = nullptr;
   for (const char* body :
-       {"wgmma.fence.sync.aligned; nonsense; ret; }", "wgmma.fence.sync.aligned }",
-        "wgmma.fence.sync.aligned", "wgmma.fence.sync.aligned; bra away; ret; }"}) {
+       {"st.bulk [%r1], 8, 0; nonsense; ret; }", "st.bulk }", "st.bulk",
+        "st.bulk [%r1], 8, 0; bra away; ret; }"}) {
     CAPTURE(body);
     CHECK(f.cu.module_load_data(&module, (head + body).c_str()) == CUDA_ERROR_INVALID_PTX);
   }

@@ -1,132 +1,13 @@
 // Matrix instructions against arithmetic on the host, with numbers that are exact in every format.
-// The places of elements in registers are those of the tables in the manual of PTX.
-#include <bit>
-#include <cmath>
-#include <functional>
-#include <map>
-
-#include <gpu/testing/detail/ptx/arithmetic/half_bits.hpp>
 #include "testing/detail/machine/kernel_harness.hpp"
+#include "testing/detail/machine/matrix_numbers.hpp"
 
 namespace matrix_test {
 
 using namespace machine_test;
+using namespace matrix_numbers;
 
 namespace {
-
-using u32 = std::uint32_t;
-using matrix = std::map<std::pair<u32, u32>, int>;
-
-struct format {
-  const char* name;
-  u32 bits;
-  int least, most;
-  std::function<std::uint64_t(int)> encode;
-};
-
-const format& format_of(const std::string& name) {
-  using namespace gpu::testing;
-  const auto half = [](int v) { return std::uint64_t{ptx::detail::to_half<ptx::f16>(v).bits}; };
-  const auto brain = [](int v) { return std::uint64_t{ptx::detail::to_half<ptx::bf16>(v).bits}; };
-  const auto single = [](int v) {
-    return std::uint64_t{std::bit_cast<u32>(static_cast<float>(v))};
-  };
-  const auto wide = [](int v) { return std::bit_cast<std::uint64_t>(static_cast<double>(v)); };
-  const auto four_three = [](int v) {
-    return std::uint64_t{ptx::detail::to_half<ptx::e4m3>(v).bits};
-  };
-  const auto five_two = [](int v) {
-    return std::uint64_t{ptx::detail::to_half<ptx::e5m2>(v).bits};
-  };
-  const auto integer = [](int v) { return static_cast<std::uint64_t>(static_cast<u32>(v)); };
-  static const format formats[] = {
-      {"f16", 16, -5, 5, half},     {"bf16", 16, -5, 5, brain},    {"tf32", 32, -5, 5, single},
-      {"f32", 32, -9, 9, single},   {"f64", 64, -9, 9, wide},      {"e4m3", 8, -5, 5, four_three},
-      {"e5m2", 8, -4, 4, five_two}, {"s8", 8, -128, 127, integer}, {"u8", 8, 0, 255, integer},
-      {"s4", 4, -8, 7, integer},    {"u4", 4, 0, 15, integer},     {"s32", 32, -9, 9, integer},
-      {"b1", 1, 0, 1, integer}};
-  for (const format& f : formats)
-    if (f.name == name) return f;
-  FAIL(name);
-  return formats[0];
-}
-
-struct generator {
-  std::uint64_t state = 1;
-  int below(int least, int most) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return least + static_cast<int>((state >> 33) % static_cast<std::uint64_t>(most - least + 1));
-  }
-};
-
-matrix random_matrix(generator& g, u32 rows, u32 columns, const format& f) {
-  matrix m;
-  for (u32 r = 0; r < rows; ++r)
-    for (u32 c = 0; c < columns; ++c) m[{r, c}] = g.below(f.least, f.most);
-  return m;
-}
-
-struct place {
-  u32 row, column;
-};
-/// The manual's tables: group = lane / 4, thread = lane % 4, i the number of the element.
-place place_of_a(u32 rows, const format& f, u32 lane, u32 i) {
-  const u32 unit = f.bits < 32 ? 32 / f.bits : 1, reg = i / unit, group = lane / 4;
-  if (rows == 8) return {group, lane % 4 * unit + i % unit + reg * 4 * unit};
-  return {reg % 2 == 0 ? group : group + 8, lane % 4 * unit + i % unit + reg / 2 * 4 * unit};
-}
-place place_of_b(const format& f, u32 lane, u32 i) {
-  const u32 unit = f.bits < 32 ? 32 / f.bits : 1;
-  return {lane % 4 * unit + i % unit + i / unit * 4 * unit, lane / 4};
-}
-place place_of_c(u32 lane, u32 i) { return {lane / 4 + (i < 2 ? 0 : 8), lane % 4 * 2 + i % 2}; }
-
-/// The registers of all lanes that hold a matrix, a lane's side by side.
-std::vector<std::uint8_t> pack(const matrix& m, const format& f, u32 each,
-                               const std::function<place(u32, u32)>& where) {
-  std::vector<std::uint8_t> bytes(32 * each * f.bits / 8);
-  for (u32 lane = 0; lane < 32; ++lane)
-    for (u32 i = 0; i < each; ++i) {
-      const place p = where(lane, i);
-      const std::uint64_t value = f.encode(m.at({p.row, p.column}));
-      const u32 bit = (lane * each + i) * f.bits;
-      for (u32 b = 0; b < f.bits; ++b)
-        if (value >> b & 1) bytes[(bit + b) / 8] |= static_cast<std::uint8_t>(1u << (bit + b) % 8);
-    }
-  return bytes;
-}
-
-int product(const std::string& operation, int a, int b) {
-  return operation == "xor" ? a ^ b : a * b;
-}
-
-matrix multiply(const matrix& a, const matrix& b, const matrix& c, u32 k,
-                const std::string& operation = {}) {
-  matrix d = c;
-  for (auto& [at, sum] : d)
-    for (u32 i = 0; i < k; ++i)
-      sum += product(operation, a.at({at.first, i}), b.at({i, at.second}));
-  return d;
-}
-
-std::string registers(const char* prefix, u32 count) {
-  std::string text = "{";
-  for (u32 i = 0; i < count; ++i) text += (i ? ",%" : "%") + (prefix + std::to_string(i));
-  return text + "}";
-}
-
-/// Loads or stores the registers of a fragment, which lie side by side for each lane.
-std::string move_registers(bool load, const char* prefix, u32 count, u32 bytes, const char* base) {
-  std::string text =
-      "mad.wide.u32 %rd9, %l, " + std::to_string(count * bytes) + ", " + base + ";\n";
-  for (u32 i = 0; i < count; ++i) {
-    const std::string reg = "%" + (prefix + std::to_string(i));
-    const std::string at = "[%rd9+" + std::to_string(i * bytes) + "]";
-    text += std::string(load ? "ld" : "st") + ".global.b" + std::to_string(8 * bytes) + " " +
-            (load ? reg + ", " + at : at + ", " + reg) + ";\n";
-  }
-  return text;
-}
 
 struct form {
   u32 m, n, k;

@@ -1,7 +1,7 @@
 #pragma once
 /// Matrix instructions, bulk copies and copies of tensors that NVIDIA's assembler (ptxas of
-/// CUDA 13.0, -arch=sm_90) takes and refuses: statements for a function body with the registers of
-/// sample.hpp.
+/// CUDA 13.0, -arch=sm_90 where nothing else is said) takes and refuses: statements for a function
+/// body with the registers of sample.hpp.
 
 namespace ptx_test {
 
@@ -449,6 +449,304 @@ inline constexpr const char* refused_tensor_statements[] = {
     "%r2], [%r3];",
     "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], "
     "[%rd1, {%r2, %r4, %r5}], [%r3];",
+};
+
+// Products of sparse matrices.
+inline constexpr const char* accepted_sparse_statements[] = {
+    "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
+    "{%r8,%r9},{%r4,%r5},{%r0,%r1},{%r8,%r9},%r9,3;",
+    "mma.sp.sync.aligned.m16n8k32.row.col.f16.f16.f16.f16 "
+    "{%r8,%r9},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r8,%r9},%r9,1;",
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5},{%r0,%r1},{%f0,%f1,%f2,%f3},%r9,3;",
+    "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r9,1;",
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5},{%r0,%r1},{%f0,%f1,%f2,%f3},%r9,3;",
+    "mma.sp.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r9,1;",
+    "mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5},{%r0,%r1},{%f0,%f1,%f2,%f3},%r9,3;",
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r9,1;",
+    "mma.sp.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.s32.s8.u8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.s8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.s32.u8.s8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.u8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.s32.u8.u8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp.sync.aligned.m16n8k128.row.col.satfinite.s32.s4.s4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp.sync.aligned.m16n8k128.row.col.satfinite.s32.s4.u4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.s32.u4.s4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp.sync.aligned.m16n8k128.row.col.satfinite.s32.u4.s4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.s32.u4.u4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp.sync.aligned.m16n8k128.row.col.satfinite.s32.u4.u4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.f32.e4m3.e4m3.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r9,0;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.f32.e4m3.e5m2.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r9,0;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.f32.e5m2.e4m3.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r9,0;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.f32.e5m2.e5m2.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r9,0;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
+    "{%r8,%r9},{%r4,%r5},{%r0,%r1},{%r8,%r9},%r9,3;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f16.f16.f16.f16 "
+    "{%r8,%r9},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r8,%r9},%r9,1;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5},{%r0,%r1},{%f0,%f1,%f2,%f3},%r9,3;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r9,1;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5},{%r0,%r1},{%f0,%f1,%f2,%f3},%r9,3;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r9,1;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5},{%r0,%r1},{%f0,%f1,%f2,%f3},%r9,3;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r9,1;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s8.u8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.s8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.u8.s8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.u8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.u8.u8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.satfinite.s32.s4.s4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.satfinite.s32.s4.u4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.u4.s4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.satfinite.s32.u4.s4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.u4.u4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%r0,%r1},{%r0,%r1,%r2,%r3},%r9,1;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.satfinite.s32.u4.u4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r9,0;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e4m3.e4m3.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r9,0;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e4m3.e5m2.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r9,0;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e5m2.e4m3.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r9,0;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e5m2.e5m2.f32 "
+    "{%f0,%f1,%f2,%f3},{%r4,%r5,%r6,%r7},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r9,0;",
+    "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
+    "{%r0,%r1},{%r0,%r1},{%r0,%r1},{%r0,%r1},%r5,0;",
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1},{%r0,%r1},{%f0,%f1,%f2,%f3},%r5,3;",
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1},{%r0,%r1},{%f0,%f1,%f2,%f3},%f5,0;",
+    "mma.sync.sp.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1},{%r0,%r1},{%f0,%f1,%f2,%f3},%r5,0;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1},{%r0,%r1},{%f0,%f1,%f2,%f3},%r5,0;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r5,1;",
+    "mma.sp.sync.aligned.m16n8k32.row.col.f16.f16.f16.f16 "
+    "{%r0,%r1},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%r0,%r1},%r5,1;",
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1},{%r0,%r1},{%f0,%f1,%f2,%f3},%r5,0;",
+    "mma.sp.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r5,1;",
+    "mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1},{%r0,%r1},{%f0,%f1,%f2,%f3},%r5,3;",
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r5,1;",
+    "mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r0,%r1},{%r0,%r1},{%r0,%r1,%r2,%r3},%r5,1;",
+    "mma.sp.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.u8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r0,%r1},{%r0,%r1},{%r0,%r1,%r2,%r3},%r5,0;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r5,0;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r0,%r1},{%r0,%r1},{%r0,%r1,%r2,%r3},%r5,1;",
+    "mma.sp.sync.aligned.m16n8k128.row.col.satfinite.s32.u4.s4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r5,0;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.f32.e4m3.e5m2.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r5,0;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 "
+    "{%r0,%r1,%r2,_},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r5,0;",
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,7},{%r0,%r1},{%f0,%f1,%f2,%f3},%r5,0;",
+};
+inline constexpr const char* refused_sparse_statements[] = {
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1},{%r0,%r1},{%f0,%f1,%f2,%f3},%r5,4;",
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1},{%r0,%r1},{%f0,%f1,%f2,%f3},7,3;",
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1},{%r0,%r1},{%f0,%f1,%f2,%f3},%r5,%r6;",
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1},{%r0,%r1},{%f0,%f1,%f2,%f3},%rd5,0;",
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1},{%r0,%r1},{%f0,%f1,%f2,%f3},%r5;",
+    "mma.sp.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1},{%r0,%r1},{%f0,%f1,%f2,%f3},%r5,0;",
+    "mma.sp.sync.aligned.m16n8k32.row.col.f16.f16.f16.f32 "
+    "{%r0,%r1},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r5,1;",
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r5,2;",
+    "mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r0,%r1},{%r0,%r1},{%r0,%r1,%r2,%r3},%r5,2;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 "
+    "{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r5,1;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r0,%r1},{%r0,%r1},{%r0,%r1,%r2,%r3},%r5,2;",
+    "mma.sp.sync.aligned.m16n8k128.row.col.satfinite.s32.u4.s4.s32 "
+    "{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r5,1;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.f16.e4m3.e5m2.f16 "
+    "{%r0,%r1},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%r0,%r1},%r5,0;",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f16.e4m3.e5m2.f16 "
+    "{%r0,%r1},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%r0,%r1},%r5,0;",
+    "mma.sp.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1},{%r0,%r1},{%f0,%f1,%f2,%f3},%r5,0;",
+    "mma.sp.sync.aligned.m16n8k64.row.col.f32.e4m3.e5m2.f32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%f0,%f1,%f2,%f3},%r5,1;",
+    "mma.sp.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r0,%r1},{%r0},{%r0},{%r0,%r1},%r5,0;",
+    "mma.sp.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc "
+    "{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%r5,0;",
+};
+
+// Matrix instructions of warp groups, -arch=sm_90a.
+inline constexpr const char* accepted_group_statements[] = {
+    "wgmma.fence.sync.aligned;",
+    "wgmma.fence.aligned.sync;",
+    "wgmma.commit_group.sync.aligned;",
+    "wgmma.wait_group.sync.aligned 0;",
+    "wgmma.wait_group.sync.aligned 7;",
+    "wgmma.wait_group.sync.aligned 8;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0,1,1,0,0;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0,-1,1,0,1;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3},%rd0,%rd1,!%p0,1,1,0,0;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3},%rd0,5,%p0,1,1,0,0;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},%rd1,%p0,1,1,0;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r0,%r1},%rd0,%rd1,%p0,1,1,0,0;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0,1,1,1,1;",
+    "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0,1,1;",
+    "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},%rd1,%p0,1,1;",
+    "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e5m2 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0,1,1;",
+    "wgmma.mma_async.sync.aligned.m64n8k32.f16.e4m3.e5m2 {%r0,%r1},%rd0,%rd1,%p0,1,1;",
+    "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8 {%r0,%r1,%r2,%r3},%rd0,%rd1,%p0;",
+    "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8.satfinite {%r0,%r1,%r2,%r3},%rd0,%rd1,%p0;",
+    "wgmma.mma_async.sync.aligned.m64n8k32.satfinite.s32.u8.u8 "
+    "{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%rd1,%p0;",
+    "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc {%r0,%r1,%r2,%r3},%rd0,%rd1,%p0;",
+    "wgmma.mma_async.sync.aligned.m64n8k256.and.popc.s32.b1.b1 {%r0,%r1,%r2,%r3},%rd0,%rd1,%p0;",
+    "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc "
+    "{%r0,%r1,%r2,%r3},{%r0,%r1,%r2,%r3},%rd1,%p0;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 "
+    "{%f0,%f1,%f2,%f3},%rd0,%rd1,%r4,0,%p0,1,1,0,0;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 "
+    "{%f0,%f1,%f2,%f3},%rd0,%rd1,%r4,1,%p0,1,1,0,0;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},%rd1,%r4,1,%p0,1,1,0;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},%rd1,%r4,1,%p0,1,1;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e5m2 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},%rd1,%r4,0,%p0,1,1;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.s8 {%r0,%r1,%r2,%r3},%rd0,%rd1,%r4,0,%p0;",
+    "wgmma.mma_async.sync.sp.aligned.m64n8k64.s32.s8.s8 {%r0,%r1,%r2,%r3},%rd0,%rd1,%r4,0,%p0;",
+    "@%p1 wgmma.fence.sync.aligned;",
+    "wgmma.mma_async.sync.aligned.m64n16k16.f16.f16.f16 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},%rd1,%p0,1,-1,1;",
+    "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 "
+    "{%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7},{%r4,%r5,%r6,%r7},%rd1,%p0,1,-1,1;",
+    "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 "
+    "{%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7},{%r4,%r5,%r6,%r7},%rd1,%p0,1,-1,1;",
+    "wgmma.mma_async.sync.aligned.m64n8k32.f16.e4m3.e4m3 {%r0,%r1},%rd0,%rd1,%p0,1,1;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.f16.e4m3.e4m3 {%r0,%r1},%rd0,%rd1,%r5,0,%p0,1,1;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.f16.e4m3.e5m2 {%r0,%r1},%rd0,%rd1,%r5,0,%p0,1,1;",
+    "wgmma.mma_async.sync.aligned.m64n8k32.f16.e5m2.e4m3 {%r0,%r1},%rd0,%rd1,%p0,1,1;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.f16.e5m2.e4m3 {%r0,%r1},%rd0,%rd1,%r5,0,%p0,1,1;",
+    "wgmma.mma_async.sync.aligned.m64n8k32.f16.e5m2.e5m2 {%r0,%r1},%rd0,%rd1,%p0,1,1;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.f16.e5m2.e5m2 {%r0,%r1},%rd0,%rd1,%r5,0,%p0,1,1;",
+    "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0,1,1;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e4m3 "
+    "{%f0,%f1,%f2,%f3},%rd0,%rd1,%r5,0,%p0,1,1;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e5m2 "
+    "{%f0,%f1,%f2,%f3},%rd0,%rd1,%r5,0,%p0,1,1;",
+    "wgmma.mma_async.sync.aligned.m64n8k32.f32.e5m2.e4m3 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0,1,1;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e5m2.e4m3 "
+    "{%f0,%f1,%f2,%f3},%rd0,%rd1,%r5,0,%p0,1,1;",
+    "wgmma.mma_async.sync.aligned.m64n8k32.f32.e5m2.e5m2 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0,1,1;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e5m2.e5m2 "
+    "{%f0,%f1,%f2,%f3},%rd0,%rd1,%r5,0,%p0,1,1;",
+    "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r0,%r1,%r2,%r3},%rd0,%rd1,%p0;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.satfinite.s32.s8.s8 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},%rd1,%r9,0,%p0;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.satfinite.s32.s8.u8 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},%rd1,%r9,0,%p0;",
+    "wgmma.mma_async.sync.aligned.m64n8k32.s32.u8.s8 {%r0,%r1,%r2,%r3},%rd0,%rd1,%p0;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.satfinite.s32.u8.s8 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},%rd1,%r9,0,%p0;",
+    "wgmma.mma_async.sync.aligned.m64n8k32.s32.u8.u8 {%r0,%r1,%r2,%r3},%rd0,%rd1,%p0;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.satfinite.s32.u8.u8 "
+    "{%r0,%r1,%r2,%r3},{%r4,%r5,%r6,%r7},%rd1,%r9,0,%p0;",
+};
+inline constexpr const char* refused_group_statements[] = {
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0,0,1,0,1;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0,1,1,0,2;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,_},%rd0,%rd1,%p0,1,1,0,0;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},%rd1,%p0,1,1,0,0;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0,1,1,0;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f16.bf16.bf16 {%r0,%r1},%rd0,%rd1,%p0,1,1,1,1;",
+    "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0,1,1,0,0;",
+    "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.xor.popc {%r0,%r1,%r2,%r3},%rd0,%rd1,%p0;",
+    "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0,1,1,0,0;",
+    "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0,1,1,0,0;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 "
+    "{%f0,%f1,%f2,%f3},%rd0,%rd1,%r4,2,%p0,1,1,0,0;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e5m2 "
+    "{%f0,%f1,%f2,%f3},{%r0,%r1,%r2,%r3},%rd1,%r4,1,%p0,1,1;",
+    "wgmma.mma_async.sp::ordered_metadata.sync.aligned.m64n8k64.s32.s8.s8 "
+    "{%r0,%r1,%r2,%r3},%rd0,%rd1,%r4,0,%p0;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.s8 {%r0,%r1,%r2,%r3},%rd0,%rd1,%r4,1,%p0;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32 "
+    "{%f0,%f1,%f2,%f3},%rd0,%rd1,%r4,2,%p0,1,1;",
+    "wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.f16.f16 "
+    "{%f0,%f1,%f2,%f3},%rd0,%rd1,%r4,0,%p0,1,1,0,0;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3},%r0,%rd1,%p0,1,1,0,0;",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3},{%r0,%r1},%rd1,%p0,1,1,0;",
+    "wgmma.mma_async.sync.aligned.m64n264k16.f32.f16.f16 {%f0,%f1,%f2,%f3},%rd0,%rd1,%p0,1,1,0,0;",
 };
 
 }  // namespace ptx_test

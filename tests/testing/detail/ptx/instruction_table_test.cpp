@@ -27,7 +27,7 @@ TEST_CASE("every row of the instruction table names suffixes and types that exis
       CHECK(compiled.types[i] != 0);
       CHECK((compiled.types[i] & 1u) == 0);
     }
-    CHECK(row.operands.find_first_not_of("BCDEWKVPQSXabcdkrvwilfIpAmyzhMUTxRtjgoFGHJNnq") ==
+    CHECK(row.operands.find_first_not_of("BCDEWKVPQSXabcdkrvwilfIpAmyzhMUTxRtjgoFGHJNnqes") ==
           std::string_view::npos);
   }
 }
@@ -53,17 +53,24 @@ TEST_CASE("every group of suffixes is used by an instruction and stands together
 
 namespace {
 
-template <std::size_t N> void check_taken(const char* const (&statements)[N]) {
+ptx::parse_result parse_for(const std::string& target, const char* statement) {
+  std::string text = ptx_test::kernel(statement);
+  return ptx::parse(text.replace(text.find("sm_90"), 5, target));
+}
+
+template <std::size_t N>
+void check_taken(const char* const (&statements)[N], const std::string& target = "sm_90") {
   for (const char* statement : statements) {
     CAPTURE(statement);
-    CHECK(ptx_test::refusal_of(ptx_test::parse_kernel(statement)) == "");
+    CHECK(ptx_test::refusal_of(parse_for(target, statement)) == "");
   }
 }
 
-template <std::size_t N> void check_refused(const char* const (&statements)[N]) {
+template <std::size_t N>
+void check_refused(const char* const (&statements)[N], const std::string& target = "sm_90") {
   for (const char* statement : statements) {
     CAPTURE(statement);
-    const ptx::parse_result result = ptx_test::parse_kernel(statement);
+    const ptx::parse_result result = parse_for(target, statement);
     REQUIRE_FALSE(result);
     CHECK(result.error->line >= 6);
     CHECK(result.error->column >= 1);
@@ -77,6 +84,8 @@ TEST_CASE("statements that the assembler takes are taken", "[ptx]") {
   check_taken(ptx_test::accepted_statements);
   check_taken(ptx_test::accepted_image_statements);
   check_taken(ptx_test::accepted_matrix_statements);
+  check_taken(ptx_test::accepted_sparse_statements);
+  check_taken(ptx_test::accepted_group_statements, "sm_90a");
   check_taken(ptx_test::accepted_bulk_statements);
   check_taken(ptx_test::accepted_tensor_statements);
 }
@@ -85,6 +94,8 @@ TEST_CASE("statements that the assembler refuses are refused", "[ptx]") {
   check_refused(ptx_test::refused_statements);
   check_refused(ptx_test::refused_image_statements);
   check_refused(ptx_test::refused_matrix_statements);
+  check_refused(ptx_test::refused_sparse_statements);
+  check_refused(ptx_test::refused_group_statements, "sm_90a");
   check_refused(ptx_test::refused_tensor_statements);
 }
 
@@ -116,9 +127,7 @@ TEST_CASE("declarations that the assembler refuses are refused", "[ptx]") {
 }
 
 TEST_CASE("legal PTX that is not executed is refused by its name", "[ptx]") {
-  const char* const statements[] = {"wgmma.fence.sync.aligned;",
-                                    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1};",
-                                    "mma.sp::ordered_metadata.sync.aligned.m16n8k16 {%f1};",
+  const char* const statements[] = {"st.bulk.weak.shared::cta [%rd1], 16, 0;",
                                     "cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4"
                                     ".mbarrier::complete_tx::bytes [%r1], [%rd1];",
                                     "tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%rd1, {%r1,%r2}];",

@@ -79,6 +79,7 @@ inline void start_block(block_state& block, grid_state& grid,
   block.barriers = {};
   block.views = {};
   block.bulk_loads.clear();
+  block.warp_groups.clear();
   const std::uint64_t linear =
       index[0] + what.grid.x * (index[1] + std::uint64_t{what.grid.y} * index[2]);
   block.multiprocessor =

@@ -93,6 +93,7 @@ class contraction {
       const auto operands = function_.operands_of(i);
       for (std::size_t k = 0; k < operands.size(); ++k)
         note(operands[k], k == 0 ? writes_ : reads_, n);
+      if (i.op == ptx::opcode::wgmma_mma) note(operands[0], reads_, n);  // added to
     }
     for (const ptx::parameter& p : function_.parameters)  // written by no instruction
       if (p.reg != ptx::no_index) writes_[p.reg].push_back(ptx::no_index);

@@ -358,6 +358,7 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::stacksave:
     case opcode::stackrestore: return lower_stack(c, i);
     case opcode::mma:
+    case opcode::mma_sp:
     case opcode::wmma_mma: return lower_multiply(c, i);
     case opcode::wmma_load_a:
     case opcode::wmma_load_b:
@@ -366,6 +367,10 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::ldmatrix:
     case opcode::stmatrix: return lower_matrix_access(c, i);
     case opcode::movmatrix: return lower_movmatrix(c, i);
+    case opcode::wgmma_fence:
+    case opcode::wgmma_commit_group:
+    case opcode::wgmma_wait_group: c.emit(&run_nothing); return true;
+    case opcode::wgmma_mma: return lower_group_product(c, i);
     default: return fill_slots(c, select_plain(i), operands);
   }
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include <gpu/testing/detail/machine/handlers/matrix_group.hpp>
 #include <gpu/testing/detail/machine/handlers/matrix_memory.hpp>
 #include <gpu/testing/detail/machine/handlers/matrix_multiply.hpp>
 #include <gpu/testing/detail/machine/lower_memory.hpp>
@@ -32,15 +33,21 @@ inline decoded& emit_matrix(lowering_context& c, collective_handler together) {
   return d;
 }
 
-/// mma and wmma.mma.
+/// mma, mma.sp and wmma.mma.
 inline bool lower_multiply(lowering_context& c, const ptx::instruction& i) {
   const auto operands = c.source.operands_of(i);
   // Numbers and special registers get their slots first: the list has to be in one piece.
   std::vector<std::uint32_t> list{plan_matrix(c, i)};
-  for (std::size_t n = 0; n < operands.size(); ++n)
+  for (std::size_t n = 0; n < 4; ++n)
     for (const ptx::operand& e : c.source.elements_of(operands[n]))
       list.push_back(n == 0 && e.kind == ptx::operand_kind::sink ? no_slot : c.operand_slot(e));
-  decoded& d = emit_matrix(c, &multiply_matrices);
+  const bool sparse = i.op == ptx::opcode::mma_sp;
+  const std::uint32_t metadata = sparse ? c.operand_slot(operands[4]) : no_slot;
+  decoded& d = emit_matrix(c, sparse ? &multiply_sparse : &multiply_matrices);
+  if (sparse) {
+    d.slots[5] = metadata;
+    d.option = static_cast<std::uint8_t>(operands[5].value);
+  }
   d.list = static_cast<std::uint32_t>(c.out.lists.size());
   c.out.lists.insert(c.out.lists.end(), list.begin(), list.end());
   return true;
@@ -78,6 +85,39 @@ inline bool lower_movmatrix(lowering_context& c, const ptx::instruction& i) {
   decoded& d = emit_matrix(c, &transpose_small_matrix);
   d.slots[0] = to;
   d.slots[1] = from;
+  return true;
+}
+
+/// wgmma.mma_async.
+inline bool lower_group_product(lowering_context& c, const ptx::instruction& i) {
+  const auto operands = c.source.operands_of(i);
+  const std::size_t more = i.with.sparse ? 2 : 0;  // metadata and selector
+  std::vector<std::uint32_t> list{plan_matrix(c, i)};
+  for (const ptx::operand& e : c.source.elements_of(operands[0])) list.push_back(c.operand_slot(e));
+  const bool in_registers = operands[1].kind == ptx::operand_kind::vector;
+  if (in_registers)
+    for (const ptx::operand& e : c.source.elements_of(operands[1]))
+      list.push_back(c.operand_slot(e));
+  const std::uint32_t a = in_registers ? no_slot : c.operand_slot(operands[1]);
+  const std::uint32_t b = c.operand_slot(operands[2]);
+  const std::uint32_t metadata = more != 0 ? c.operand_slot(operands[3]) : no_slot;
+  const ptx::operand& counts = operands[3 + more];
+  const std::uint32_t predicate = c.operand_slot(counts);
+  const auto constant = [&](std::size_t n) {
+    return n < operands.size() ? static_cast<std::int32_t>(operands[n].value) : 0;
+  };
+  decoded& d = emit_matrix(c, &multiply_for_group);
+  d.slots[0] = a;
+  d.slots[1] = b;
+  d.slots[2] = predicate;
+  d.slots[5] = metadata;
+  d.negated = counts.negated ? 1u << 2 : 0;
+  d.option = more != 0 ? static_cast<std::uint8_t>(operands[4].value) : std::uint8_t{0};
+  d.offset = (constant(4 + more) * constant(5 + more) < 0 ? group_negated : 0) |
+             (!in_registers && constant(6 + more) != 0 ? group_a_transposed : 0) |
+             (constant(in_registers ? 6 + more : 7 + more) != 0 ? group_b_transposed : 0);
+  d.list = static_cast<std::uint32_t>(c.out.lists.size());
+  c.out.lists.insert(c.out.lists.end(), list.begin(), list.end());
   return true;
 }
 

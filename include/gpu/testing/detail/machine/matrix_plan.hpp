@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <vector>
@@ -34,6 +35,7 @@ struct matrix_plan {
   ptx::matrix_shape shape;
   std::array<ptx::type, 4> types{};  // of the instruction
   bool wmma = false;
+  bool sparse = false;                        // A has the half of its elements that metadata tells
   bool four = false;                          // four products of 8 x 4 and 4 x 8
   bool a_columns = false, b_columns = false;  // of the four products: they change the fragments
   fragment_plan a, b, c, d;
@@ -78,6 +80,13 @@ inline matrix_place place_factor(const fragment_plan& f, bool like_a, std::uint3
   return p;
 }
 
+/// The place of an element along a row. Of eight bits, the first two of each four are multiplied
+/// first.
+inline std::uint32_t place_along(const fragment_plan& f, std::uint32_t at) {
+  const bool eighths = f.element == ptx::type::e4m3 || f.element == ptx::type::e5m2;
+  return eighths ? at / 4 * 2 + at % 2 + at / 2 % 2 * (f.length / 2) : at;
+}
+
 /// C and D: a lane holds pairs side by side. `turned`: pairs of a column.
 inline matrix_place place_sum(const fragment_plan& f, bool turned, std::uint32_t reg, unsigned lane,
                               std::uint32_t element) {
@@ -112,13 +121,14 @@ inline fragment_plan plan_fragment(const matrix_plan& plan, ptx::matrix_role rol
   fragment_plan f;
   f.element = element;
   const std::uint32_t bits = ptx::element_bits(element);
-  const std::uint32_t along = bits == 1 ? plan.shape.k / 32u : plan.shape.k;
+  const std::uint32_t shares = bits == 1 ? 32 : plan.sparse && role == a ? 2 : 1;
+  const std::uint32_t along = plan.shape.k / shares;
   f.rows = (role == b ? plan.shape.n : plan.shape.m) * (plan.four ? 4u : 1u);
   f.length = role == c ? plan.shape.n : along;
-  f.registers = f.distinct = ptx::registers_of(plan.shape, role, element, plan.four, plan.wmma);
+  f.registers = f.distinct =
+      ptx::registers_of(plan.shape, role, element, plan.four, plan.wmma, plan.sparse);
   f.each = bits == 1 || bits >= 32 ? 1 : 32 / bits;
   const bool turned = plan.shape.m == 8 && plan.shape.n == 32;
-  const bool eighths = element == e4m3 || element == e5m2;
   for (std::uint32_t reg = 0; reg < f.distinct; ++reg)
     for (unsigned lane = 0; lane < 32; ++lane)
       for (std::uint32_t e = 0; e < f.each; ++e) {
@@ -130,8 +140,8 @@ inline fragment_plan plan_fragment(const matrix_plan& plan, ptx::matrix_role rol
         } else {
           p = place_factor(f, turned == (role == b), reg, lane, e);
           if (f.distinct > 1u << p.used_bits) f.distinct = 1u << p.used_bits;
-          // The first two of each four are multiplied first.
-          if (eighths) p.at = p.at / 4 * 2 + p.at % 2 + p.at / 2 % 2 * (f.length / 2);
+          // The elements of B that a sparse A takes are found by their places.
+          if (!plan.sparse || role == a) p.at = place_along(f, p.at);
         }
         f.positions.push_back(static_cast<std::uint16_t>(p.row * f.length + p.at));
       }
@@ -145,20 +155,23 @@ inline matrix_plan make_matrix_plan(const ptx::instruction& i) {
   using ptx::opcode;
   matrix_plan plan;
   plan.op = i.op;
-  plan.shape = i.with.shape;
+  plan.shape = ptx::block_shape(i.op, i.with.shape);
   std::copy(std::begin(i.types), std::end(i.types), plan.types.begin());
+  if (i.op == opcode::wgmma_mma) plan.types[3] = plan.types[0];
   plan.wmma = ptx::is_wmma(i.op);
+  plan.sparse = i.with.sparse;
   plan.four = i.op == opcode::mma && ptx::is_four_products(plan.shape, i.types[1]);
   plan.a_columns = plan.four && i.with.a_columns;
   plan.b_columns = plan.four && i.with.b_columns;
   const auto fragment = [&](ptx::matrix_role role, ptx::type element) {
     return detail::plan_fragment(plan, role, element);
   };
-  if (i.op == opcode::mma || i.op == opcode::wmma_mma) {
+  if (i.op == opcode::mma || i.op == opcode::mma_sp || i.op == opcode::wmma_mma ||
+      i.op == opcode::wgmma_mma) {
     plan.d = fragment(ptx::matrix_role::c, i.types[0]);
     plan.a = fragment(ptx::matrix_role::a, i.types[1]);
     plan.b = fragment(ptx::matrix_role::b, i.types[2]);
-    plan.c = fragment(ptx::matrix_role::c, i.types[3]);
+    plan.c = fragment(ptx::matrix_role::c, plan.types[3]);
   } else if (i.op == opcode::wmma_load_a) {
     plan.a = fragment(ptx::matrix_role::a, i.types[0]);
   } else if (i.op == opcode::wmma_load_b) {
@@ -171,8 +184,9 @@ inline matrix_plan make_matrix_plan(const ptx::instruction& i) {
 
 /// Returns whether an instruction has this plan.
 inline bool has_plan(const matrix_plan& plan, const ptx::instruction& i) {
-  return plan.op == i.op && plan.shape == i.with.shape &&
-         std::equal(std::begin(i.types), std::end(i.types), plan.types.begin()) &&
+  const std::size_t types = i.op == ptx::opcode::wgmma_mma ? 3 : 4;
+  return plan.op == i.op && plan.shape == ptx::block_shape(i.op, i.with.shape) &&
+         plan.sparse == i.with.sparse && std::equal(i.types, i.types + types, plan.types.begin()) &&
          plan.a_columns == (plan.four && i.with.a_columns) &&
          plan.b_columns == (plan.four && i.with.b_columns);
 }

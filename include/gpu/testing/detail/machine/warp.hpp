@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -163,6 +164,13 @@ struct barrier_state {
   std::uint32_t votes = 0;     // bar.red: threads with a true predicate
 };
 
+/// The products that not all of the four warps of a warp group have executed.
+struct warp_group {
+  static constexpr std::uint32_t size = 4;
+  std::deque<const decoded*> begun;        // in the order in which they were
+  std::array<std::uint32_t, size> done{};  // of them, by each warp
+};
+
 struct grid_state;
 struct cluster_state;
 class launch_costs;
@@ -176,6 +184,7 @@ struct block_state {
   std::vector<std::unique_ptr<warp>> warps;
   shared_memory shared;
   std::vector<bulk_load> bulk_loads;
+  std::vector<warp_group> warp_groups;  // if there were products of one
   std::array<barrier_state, 16> barriers{};
   std::uint32_t threads = 0;
   std::uint32_t exited = 0;

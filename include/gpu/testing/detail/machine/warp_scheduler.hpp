@@ -17,6 +17,7 @@
 #include <gpu/testing/detail/machine/handlers/async_copies.hpp>
 #include <gpu/testing/detail/machine/handlers/bulk_copies.hpp>
 #include <gpu/testing/detail/machine/handlers/collective.hpp>
+#include <gpu/testing/detail/machine/handlers/matrix_group.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
 namespace gpu::inline v1::testing::machine::detail {
@@ -173,12 +174,14 @@ inline bool finish_call(warp& w, const decoded& d, group& g, lane_mask mask) {
   return true;
 }
 
-inline void finish_exit(warp& w, group& g, lane_mask mask) {
+/// False: a fault.
+inline bool finish_exit(warp& w, group& g, lane_mask mask) {
   const auto count = static_cast<std::uint32_t>(std::popcount(mask));
   finish_copies(w, mask);
   if (!w.bulk_stores.empty()) finish_bulk_stores(w, mask, 0, true);
   leave_cluster(w, mask);
   w.live &= ~mask;
+  if (w.live == 0 && !leave_warp_group(w, g)) return false;
   w.block->exited += count;
   for (frame* f = g.in; f != nullptr;) {
     frame* const caller = f->caller;
@@ -187,6 +190,7 @@ inline void finish_exit(warp& w, group& g, lane_mask mask) {
   }
   g.lanes &= ~mask;
   ++g.pc;
+  return true;
 }
 
 /// Deals with everything but `next` and a jump of all lanes. False: a fault.
@@ -210,9 +214,8 @@ inline bool finish_instruction(warp& w, const decoded& d, group& g, action what,
         ++g.pc;
         return true;
       }
-      finish_exit(w, g, mask);
-      return true;
-    case action::exit: finish_exit(w, g, mask); return true;
+      return finish_exit(w, g, mask);
+    case action::exit: return finish_exit(w, g, mask);
     case action::yield:
       w.yielded = true;
       ++g.pc;

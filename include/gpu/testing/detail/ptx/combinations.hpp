@@ -94,7 +94,12 @@ inline bool check_combination(parser_context& context, const token& where, instr
       return context.fail(where, "the coordinates in a cube are .f32");
     }
   }
-  if (m.shape.m != 0 && !check_matrix_layouts(context, where, i)) return false;
+  const bool group = i.op >= opcode::wgmma_fence && i.op <= opcode::wgmma_mma;
+  if (group && !context.out.specific) {
+    return context.fail(where, "wgmma needs .target sm_90a, this module has sm_" +
+                                   std::to_string(context.out.target));
+  }
+  if (m.shape.m != 0 && !group && !check_matrix_layouts(context, where, i)) return false;
   if (m.query == image_query::other) {
     return context.fail(where, "of an object, .width, .height and .depth can be asked alone",
                         refusal::unsupported_instruction);
@@ -196,6 +201,8 @@ inline bool check_values(parser_context& context, const token& where, const inst
       return (fraction > 0 && fraction <= 1) ||
              context.fail(raw[1].where, "the fraction is more than 0 and at most 1");
     }
+    case opcode::mma_sp: return check_selector(context, i, raw[5]);
+    case opcode::wgmma_mma: return check_group_product(context, where, i, raw);
     case opcode::setmaxnreg: {
       const std::uint64_t count = raw[0].value.value;
       if (!context.out.specific) {

@@ -29,6 +29,7 @@ namespace gpu::inline v1::testing::ptx::detail {
 ///   R destination of a texture read, a vector d or d|p · t [object, coordinates] · j [object]
 ///   F G H J fragments of matrices: D, A, B, C · N the registers of x1, x2, x4 matrices, to load
 ///   n the same, to store · q 32-bit register of any type
+///   s the fragment of A or a matrix descriptor · e a 32-bit register of metadata
 ///   g a vector of f32, one for each coordinate · o a vector of offsets
 ///   B [tensor map, coordinates] · C a vector of offsets of im2col · d 16-bit integer
 /// `least`, `most`: bounds on the .target; 0 is none.

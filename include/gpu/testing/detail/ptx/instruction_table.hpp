@@ -8,6 +8,7 @@
 #include <gpu/testing/detail/ptx/forms/arithmetic.hpp>
 #include <gpu/testing/detail/ptx/forms/control.hpp>
 #include <gpu/testing/detail/ptx/forms/matrix.hpp>
+#include <gpu/testing/detail/ptx/forms/matrix_group.hpp>
 #include <gpu/testing/detail/ptx/forms/memory.hpp>
 #include <gpu/testing/detail/ptx/forms/values.hpp>
 #include <gpu/testing/detail/ptx/instruction_form.hpp>
@@ -26,7 +27,7 @@ template <std::size_t... Sizes> constexpr auto join_forms(const form (&... parts
 
 // Forms of one name stand in one part. They are tried in order; the first that takes every suffix
 // and type wins, then the count of operands decides.
-inline constexpr auto instruction_table =
-    join_forms(arithmetic_forms, value_forms, memory_forms, control_forms, matrix_forms);
+inline constexpr auto instruction_table = join_forms(
+    arithmetic_forms, value_forms, memory_forms, control_forms, matrix_forms, matrix_group_forms);
 
 }  // namespace gpu::inline v1::testing::ptx::detail

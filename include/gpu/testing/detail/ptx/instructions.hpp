@@ -66,7 +66,7 @@ inline bool parse_general(parser_context& context, const token& where, std::stri
   while (!context.tokens.peek().is(";")) {
     if (!raw.empty() && !context.expect(",")) return false;
     raw.emplace_back();
-    if (raw.size() > 8) return context.fail(where, "too many operands");
+    if (raw.size() > 10) return context.fail(where, "too many operands");
     const bool may_be_signed = raw.size() > 1 && mnemonic.starts_with("vmad.");
     if (!(may_be_signed ? parse_signed_operand(context, raw.back())
                         : parse_operand(context, raw.back()))) {

@@ -28,15 +28,22 @@ constexpr bool is_four_products(const matrix_shape& shape, type a) {
 
 /// The registers of a lane for one matrix. `four`: of an instruction that multiplies four pairs.
 /// `wmma`: fragments of .f16 for A and B have eight registers in every shape, of which those that
-/// are not needed hold copies.
+/// are not needed hold copies. `sparse`: A has half of its elements.
 constexpr std::uint32_t registers_of(const matrix_shape& shape, matrix_role role, type t, bool four,
-                                     bool wmma) {
+                                     bool wmma, bool sparse = false) {
   if (wmma && t == type::f16 && role != matrix_role::c) return 8;
   const std::uint32_t elements = role == matrix_role::a   ? shape.m * shape.k
                                  : role == matrix_role::b ? shape.k * shape.n
                                                           : shape.m * shape.n;
   const std::uint32_t register_bits = t == type::f64 ? 64 : 32;
-  return elements * element_bits(t) * (four ? 4 : 1) / register_bits / 32;
+  const std::uint32_t shares = sparse && role == matrix_role::a ? 2 : 1;
+  return elements * element_bits(t) * (four ? 4 : 1) / register_bits / 32 / shares;
+}
+
+/// The shape of the part of a product that a warp multiplies at once: of a warp group's, 16 rows of
+/// A and 8 columns of B.
+constexpr matrix_shape block_shape(opcode op, const matrix_shape& shape) {
+  return op == opcode::wgmma_mma ? matrix_shape{16, 8, shape.k} : shape;
 }
 
 constexpr bool is_wmma(opcode op) { return op >= opcode::wmma_mma && op <= opcode::wmma_store; }

@@ -174,6 +174,8 @@ struct modifiers {
   bool a_columns = false;   ///< the first of .row, .col: the matrix of a wmma.load, or A
   bool b_columns = false;   ///< the second: B
   bool transposed = false;  ///< .trans
+  bool sparse = false;      ///< .sp: half of A is zeros, which are left out
+  bool ordered = false;     ///< .sp::ordered_metadata
 };
 
 }  // namespace gpu::inline v1::testing::ptx

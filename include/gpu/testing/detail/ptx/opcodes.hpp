@@ -178,6 +178,7 @@ enum class opcode : std::uint8_t {
   setmaxnreg,
   // Matrices.
   mma,
+  mma_sp,
   wmma_mma,
   wmma_load_a,
   wmma_load_b,
@@ -186,6 +187,11 @@ enum class opcode : std::uint8_t {
   ldmatrix,
   stmatrix,
   movmatrix,
+  // Of warp groups.
+  wgmma_fence,
+  wgmma_commit_group,
+  wgmma_wait_group,
+  wgmma_mma,
 };
 
 }  // namespace gpu::inline v1::testing::ptx

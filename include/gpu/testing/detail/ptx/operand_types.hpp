@@ -225,6 +225,11 @@ inline bool check_operand(parser_context& context, char letter, raw_operand& raw
     case 'J': return check_fragment(context, raw, form_chosen, letter);
     case 'N':
     case 'n': return check_matrices(context, raw, width, letter == 'N');
+    case 's':
+      return raw.value.kind == operand_kind::vector
+                 ? check_fragment(context, raw, form_chosen, 'G')
+                 : check_value(context, raw, {type::b64, false, true, false});
+    case 'e':
     case 'q': return check_value(context, raw, {type::b32, false, false, false});
     case 'R': return check_texture_result(context, raw, width, types[0]);
     case 't':

@@ -302,7 +302,11 @@ inline bool parse_operand(parser_context& context, raw_operand& out) {
     do {
       out.elements.emplace_back();
       if (out.elements.size() > context.options.limits.vector_elements) {
-        return context.fail(t, "a vector has at most 8 elements", refusal::too_large);
+        return context.fail(t,
+                            "a vector has at most " +
+                                std::to_string(context.options.limits.vector_elements) +
+                                " elements",
+                            refusal::too_large);
       }
       if (!parse_simple(context, out.elements.back())) return false;
     } while (context.accept(","));

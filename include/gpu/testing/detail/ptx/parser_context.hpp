@@ -26,7 +26,7 @@ struct parse_limits {
   std::uint32_t nested_expressions = 64;
   std::uint32_t registers_per_function = 1u << 20;
   std::uint32_t parameter_bytes = 32764;  ///< as the driver: since CUDA 12.1, on sm_70 and later
-  std::uint32_t vector_elements = 8;
+  std::uint32_t vector_elements = 128;
   std::uint64_t variable_bytes = 1ull << 36;
   std::uint64_t initializer_bytes = 1ull << 28;  ///< of all variables of a module
 };

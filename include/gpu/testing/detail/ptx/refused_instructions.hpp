@@ -12,10 +12,7 @@ struct refused_instruction {
   std::string_view what;
 };
 inline constexpr refused_instruction refused_instructions[] = {
-    {"mma.sp", "products of sparse matrices"},
-    {"mma.sp::ordered_metadata", "products of sparse matrices"},
-    {"wgmma", "matrix instructions of warp groups"},
-    {"tcgen05", "matrix instructions of warp groups"},
+    {"tcgen05", "matrix instructions of newer devices"},
     {"cp.async.bulk",
      "bulk copies by a mask of bytes, of rows that are gathered, and of newer devices"},
     {"cp.reduce.async.bulk", "bulk reductions"},

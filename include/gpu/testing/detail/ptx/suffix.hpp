@@ -52,6 +52,8 @@ inline constexpr void (*packs)(modifiers&) = [](modifiers& m) {
   m.packed_signed = Signed;
 };
 
+inline constexpr void (*in_order)(modifiers&) = [](modifiers& m) { m.sparse = m.ordered = true; };
+
 template <std::uint16_t M, std::uint16_t N, std::uint16_t K>
 inline constexpr void (*multiplies)(modifiers&) = [](modifiers& m) { m.shape = {M, N, K}; };
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <gpu/testing/detail/ptx/copy_suffixes.hpp>
+#include <gpu/testing/detail/ptx/group_shapes.hpp>
 
 namespace gpu::inline v1::testing::ptx::detail {
 
@@ -296,6 +297,9 @@ inline constexpr suffix other_suffixes[] = {
     {"m16n8k64", "m16n8k64", multiplies<16, 8, 64>},
     {"m16n8k128", "m16n8k128", multiplies<16, 8, 128>},
     {"m16n8k256", "m16n8k256", multiplies<16, 8, 256>},
+    {"sparse_group", "sp", set<&modifiers::sparse, true>},
+    {"sparse", "sp", set<&modifiers::sparse, true>},
+    {"sparse", "sp::ordered_metadata", in_order},
     {"m16n16k8", "m16n16k8", multiplies<16, 16, 8>},
     {"tile", "m16n16k16", multiplies<16, 16, 16>},
     {"tile", "m8n32k16", multiplies<8, 32, 16>},
@@ -306,6 +310,7 @@ inline constexpr suffix other_suffixes[] = {
     {"b_layout", "col", set<&modifiers::b_columns, true>},
     {"and_xor", "and", does<operation::and_>},
     {"and_xor", "xor", does<operation::xor_>},
+    {"and", "and", does<operation::and_>},
     {"counted", "popc", no_effect},
     {"m8n8", "m8n8", no_effect},
     {"matrices", "x1", set<&modifiers::vector, std::uint8_t{1}>},
@@ -337,8 +342,8 @@ inline constexpr suffix other_suffixes[] = {
     {"inc_or_dec_registers", "dec", no_effect},
 };
 
-template <std::size_t... Sizes> constexpr auto join_suffixes(const suffix (&... parts)[Sizes]) {
-  std::array<suffix, (Sizes + ...)> all{};
+template <class... Parts> constexpr auto join_suffixes(const Parts&... parts) {
+  std::array<suffix, ((sizeof(Parts) / sizeof(suffix)) + ...)> all{};
   std::size_t count = 0;
   const auto append = [&](const auto& part) {
     for (const suffix& row : part) all[count++] = row;
@@ -347,6 +352,8 @@ template <std::size_t... Sizes> constexpr auto join_suffixes(const suffix (&... 
   return all;
 }
 
-inline constexpr auto suffixes = join_suffixes(other_suffixes, copy_suffixes);
+inline constexpr auto suffixes =
+    join_suffixes(other_suffixes, copy_suffixes, shape_suffixes<8>, shape_suffixes<16>,
+                  shape_suffixes<32>, shape_suffixes<64>, shape_suffixes<256>);
 
 }  // namespace gpu::inline v1::testing::ptx::detail

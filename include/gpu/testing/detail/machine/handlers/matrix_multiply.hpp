@@ -1,13 +1,16 @@
 // Handlers of the matrix products: mma and wmma.mma.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <span>
+#include <string>
 
 #include <gpu/testing/detail/machine/handlers/matrix_lanes.hpp>
+#include <gpu/testing/detail/machine/sparse_rows.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/matrix_products.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
@@ -16,25 +19,45 @@ namespace gpu::inline v1::testing::machine::detail {
 inline constexpr std::uint32_t most_elements = 512;  // of a matrix
 inline constexpr std::uint32_t most_rows = 32;
 
-/// The operands of one instruction.
+/// A fragment in registers.
+template <class Byte> struct matrix_registers {
+  Byte* registers = nullptr;
+  const std::uint32_t* slots = nullptr;
+};
+
+/// The operands of one product.
 struct matrix_operands {
   const matrix_plan& plan;
   const ptx::instruction& source;
-  std::byte* registers;
-  const std::uint32_t* d;
-  const std::uint32_t* a;
-  const std::uint32_t* b;
-  const std::uint32_t* c;
-
-  explicit matrix_operands(const party& p)
-      : plan{plan_of(p)},
-        source{*p.instruction->source},
-        registers{p.registers},
-        d{slots_of(p)},
-        a{d + plan.d.registers},
-        b{a + plan.a.registers},
-        c{b + plan.b.registers} {}
+  matrix_registers<std::byte> d;
+  matrix_registers<const std::byte> a, b, c;
+  const sparse_rows* chosen = nullptr;  // of a sparse A
 };
+
+/// The operands of mma and wmma.mma: the list has the registers of D, A, B, C.
+inline matrix_operands operands_of(const party& p) {
+  const matrix_plan& plan = plan_of(p);
+  const std::uint32_t* const d = slots_of(p);
+  const std::uint32_t* const a = d + plan.d.registers;
+  const std::uint32_t* const b = a + plan.a.registers;
+  return {plan,
+          *p.instruction->source,
+          {p.registers, d},
+          {p.registers, a},
+          {p.registers, b},
+          {p.registers, b + plan.b.registers}};
+}
+
+/// The elements of column `n` of B that row `m` of A is multiplied with, from `first` of the row
+/// on: of a sparse A, gathered in `room`.
+template <class T>
+inline const T* column_for(const matrix_operands& o, const T* b, std::uint32_t m, std::uint32_t n,
+                           std::uint32_t first, std::uint32_t count, T* room) {
+  const T* const column = b + n * o.plan.b.length;
+  if (o.chosen == nullptr) return column + first;
+  for (std::uint32_t i = 0; i < count; ++i) room[i] = column[o.chosen->places[m][first + i]];
+  return room;
+}
 
 /// A or B of floating numbers.
 template <class Real> struct matrix_factors {
@@ -43,9 +66,8 @@ template <class Real> struct matrix_factors {
   bool special[most_rows] = {};
 
   template <class Decode>
-  void read(const std::byte* registers, const std::uint32_t* slots, const fragment_plan& f,
-            Decode decode) {
-    each_element(registers, slots, f, [&](std::uint32_t at, std::uint32_t bits) {
+  void read(const matrix_registers<const std::byte>& from, const fragment_plan& f, Decode decode) {
+    each_element(from.registers, from.slots, f, [&](std::uint32_t at, std::uint32_t bits) {
       const ptx::detail::factor<Real> one = decode(bits);
       values[at] = one.value;
       exponents[at] = one.exponent;
@@ -80,7 +102,7 @@ template <class Matrices> inline Matrices& make_matrices() {
 /// C as floats; exact.
 inline void read_addends(const matrix_operands& o, float* c) {
   const bool halves = o.plan.c.element == ptx::type::f16;
-  each_element(o.registers, o.c, o.plan.c, [&](std::uint32_t at, std::uint32_t bits) {
+  each_element(o.c.registers, o.c.slots, o.plan.c, [&](std::uint32_t at, std::uint32_t bits) {
     c[at] = halves ? ptx::to_float(ptx::f16{static_cast<std::uint16_t>(bits)})
                    : std::bit_cast<float>(bits);
   });
@@ -110,9 +132,12 @@ inline void multiply_factors(const matrix_operands& o, const matrix_factors<Real
       const std::uint32_t at = m * plan.d.length + n;
       float sum = Sums == 1 ? c[at] : 0.0f;
       for (unsigned s = 0; s < Sums; ++s) {
-        d[at] = sum_bits(
-            ptx::cut_sum<Count>(a.row(plan.a, m, s * Count), b.row(plan.b, n, s * Count), sum),
-            halves);
+        Real values[Count];
+        std::int16_t exponents[Count];
+        const ptx::factor_row<Real> column{
+            column_for(o, b.values, m, n, s * Count, Count, values),
+            column_for(o, b.exponents, m, n, s * Count, Count, exponents), b.special[n]};
+        d[at] = sum_bits(ptx::cut_sum<Count>(a.row(plan.a, m, s * Count), column, sum), halves);
         if (Sums != 1) sum = sum_value(d[at], halves);
       }
       if (Sums != 1) {
@@ -121,7 +146,7 @@ inline void multiply_factors(const matrix_operands& o, const matrix_factors<Real
                        : std::bit_cast<std::uint32_t>(whole);
       }
     }
-  set_elements(o.registers, o.d, plan.d, [&](std::uint32_t at) { return d[at]; });
+  set_elements(o.d.registers, o.d.slots, plan.d, [&](std::uint32_t at) { return d[at]; });
 }
 
 inline void multiply_f16(const matrix_operands& o) {
@@ -129,9 +154,9 @@ inline void multiply_f16(const matrix_operands& o) {
   const auto decode = [](std::uint32_t bits) {
     return ptx::detail::factor_of_f16(static_cast<std::uint16_t>(bits));
   };
-  a.read(o.registers, o.a, o.plan.a, decode);
-  b.read(o.registers, o.b, o.plan.b, decode);
-  o.plan.shape.k == 8 ? multiply_factors<float, 8>(o, a, b) : multiply_factors<float, 16>(o, a, b);
+  a.read(o.a, o.plan.a, decode);
+  b.read(o.b, o.plan.b, decode);
+  o.plan.a.length == 8 ? multiply_factors<float, 8>(o, a, b) : multiply_factors<float, 16>(o, a, b);
 }
 
 inline void multiply_bf16(const matrix_operands& o) {
@@ -139,25 +164,26 @@ inline void multiply_bf16(const matrix_operands& o) {
   const auto decode = [](std::uint32_t bits) {
     return ptx::detail::factor_of_bf16(static_cast<std::uint16_t>(bits));
   };
-  a.read(o.registers, o.a, o.plan.a, decode);
-  b.read(o.registers, o.b, o.plan.b, decode);
-  o.plan.shape.k == 8 ? multiply_factors<double, 8>(o, a, b)
-                      : multiply_factors<double, 16>(o, a, b);
+  a.read(o.a, o.plan.a, decode);
+  b.read(o.b, o.plan.b, decode);
+  o.plan.a.length == 8 ? multiply_factors<double, 8>(o, a, b)
+                       : multiply_factors<double, 16>(o, a, b);
 }
 
 inline void multiply_tf32(const matrix_operands& o) {
   auto& [a, b] = make_matrices<factor_matrices<double>>();
-  a.read(o.registers, o.a, o.plan.a, ptx::detail::factor_of_tf32);
-  b.read(o.registers, o.b, o.plan.b, ptx::detail::factor_of_tf32);
-  o.plan.shape.k == 4 ? multiply_factors<double, 4>(o, a, b) : multiply_factors<double, 8>(o, a, b);
+  a.read(o.a, o.plan.a, ptx::detail::factor_of_tf32);
+  b.read(o.b, o.plan.b, ptx::detail::factor_of_tf32);
+  o.plan.a.length == 4 ? multiply_factors<double, 4>(o, a, b)
+                       : multiply_factors<double, 8>(o, a, b);
 }
 
 inline void multiply_f8(const matrix_operands& o) {
   auto& [a, b] = make_matrices<factor_matrices<float>>();
-  const auto read = [&](matrix_factors<float>& to, const std::uint32_t* slots,
+  const auto read = [&](matrix_factors<float>& to, const matrix_registers<const std::byte>& from,
                         const fragment_plan& f) {
     const bool e4m3 = f.element == ptx::type::e4m3;
-    to.read(o.registers, slots, f, [e4m3](std::uint32_t bits) {
+    to.read(from, f, [e4m3](std::uint32_t bits) {
       const auto byte = static_cast<std::uint8_t>(bits);
       return e4m3 ? ptx::detail::factor_of_f8<ptx::e4m3>(byte)
                   : ptx::detail::factor_of_f8<ptx::e5m2>(byte);
@@ -165,8 +191,8 @@ inline void multiply_f8(const matrix_operands& o) {
   };
   read(a, o.a, o.plan.a);
   read(b, o.b, o.plan.b);
-  o.plan.shape.k == 16 ? multiply_factors<float, 8, 2>(o, a, b)
-                       : multiply_factors<float, 16, 2>(o, a, b);
+  o.plan.a.length == 16 ? multiply_factors<float, 8, 2>(o, a, b)
+                        : multiply_factors<float, 16, 2>(o, a, b);
 }
 
 /// Four products of 8 x 4 and 4 x 8.
@@ -175,8 +201,8 @@ inline void multiply_four(const matrix_operands& o) {
   const auto decode = [](std::uint32_t bits) {
     return ptx::detail::factor_of_f16(static_cast<std::uint16_t>(bits));
   };
-  a.read(o.registers, o.a, o.plan.a, decode);
-  b.read(o.registers, o.b, o.plan.b, decode);
+  a.read(o.a, o.plan.a, decode);
+  b.read(o.b, o.plan.b, decode);
   const bool halves = o.plan.d.element == ptx::type::f16;
   float c[most_elements];
   std::uint32_t d[most_elements];
@@ -190,7 +216,7 @@ inline void multiply_four(const matrix_operands& o) {
                                : ptx::four_products_and_f32(row, column, c[at]);
       d[at] = halves ? sum_bits(static_cast<double>(sum), true) : std::bit_cast<std::uint32_t>(sum);
     }
-  set_elements(o.registers, o.d, o.plan.d, [&](std::uint32_t at) { return d[at]; });
+  set_elements(o.d.registers, o.d.slots, o.plan.d, [&](std::uint32_t at) { return d[at]; });
 }
 
 /// Reads or writes a matrix of doubles.
@@ -203,9 +229,10 @@ inline void each_double(const std::uint32_t* slots, const fragment_plan& f, F ac
 
 template <ptx::rounding R> inline void multiply_doubles(const matrix_operands& o) {
   double_matrices& all = make_matrices<double_matrices>();
-  const auto read = [&](const std::uint32_t* slots, const fragment_plan& f, double* to) {
-    each_double(slots, f, [&](std::uint32_t slot, unsigned lane, std::uint32_t at) {
-      to[at] = read_lane<double>(o.registers, slot, lane);
+  const auto read = [&](const matrix_registers<const std::byte>& from, const fragment_plan& f,
+                        double* to) {
+    each_double(from.slots, f, [&](std::uint32_t slot, unsigned lane, std::uint32_t at) {
+      to[at] = read_lane<double>(from.registers, slot, lane);
     });
   };
   read(o.a, o.plan.a, all.a);
@@ -217,8 +244,8 @@ template <ptx::rounding R> inline void multiply_doubles(const matrix_operands& o
       double& sum = all.c[m * o.plan.c.length + n];
       sum = ptx::chain_of_products<R>(all.a + m * k, all.b + n * k, k, sum);
     }
-  each_double(o.d, o.plan.d, [&](std::uint32_t slot, unsigned lane, std::uint32_t at) {
-    write_lane(o.registers, slot, lane, all.c[at]);
+  each_double(o.d.slots, o.plan.d, [&](std::uint32_t slot, unsigned lane, std::uint32_t at) {
+    write_lane(o.d.registers, slot, lane, all.c[at]);
   });
 }
 
@@ -242,25 +269,28 @@ constexpr std::int16_t integer_element(std::uint32_t bits, ptx::type t) {
   }
 }
 
-/// Computes D with `sum(row of A, column of B, C)`, of matrices that were read to `a` and `b`.
+/// Computes D with `sum(row of A, what it takes of a column of B, C)`, of matrices that were read
+/// to `a` and `b`.
 template <class T, class F>
 inline void multiply_exactly(const matrix_operands& o, const T* a, const T* b, F sum) {
   std::uint32_t c[most_elements];
-  each_element(o.registers, o.c, o.plan.c,
+  each_element(o.c.registers, o.c.slots, o.plan.c,
                [&](std::uint32_t at, std::uint32_t bits) { c[at] = bits; });
   const std::uint32_t k = o.plan.a.length;
   for (std::uint32_t m = 0; m < o.plan.a.rows; ++m)
     for (std::uint32_t n = 0; n < o.plan.b.rows; ++n) {
       std::uint32_t& one = c[m * o.plan.c.length + n];
-      one = sum(a + m * k, b + n * k, one);
+      T room[sparse_rows::most];
+      one = sum(a + m * k, column_for(o, b, m, n, 0, k, room), one);
     }
-  set_elements(o.registers, o.d, o.plan.d, [&](std::uint32_t at) { return c[at]; });
+  set_elements(o.d.registers, o.d.slots, o.plan.d, [&](std::uint32_t at) { return c[at]; });
 }
 
 inline void multiply_integers(const matrix_operands& o) {
   std::int16_t a[2 * most_elements], b[2 * most_elements];
-  const auto read = [&](const std::uint32_t* slots, const fragment_plan& f, std::int16_t* to) {
-    each_element(o.registers, slots, f, [&](std::uint32_t at, std::uint32_t bits) {
+  const auto read = [&](const matrix_registers<const std::byte>& from, const fragment_plan& f,
+                        std::int16_t* to) {
+    each_element(from.registers, from.slots, f, [&](std::uint32_t at, std::uint32_t bits) {
       to[at] = integer_element(bits, f.element);
     });
   };
@@ -277,8 +307,9 @@ inline void multiply_integers(const matrix_operands& o) {
 
 inline void multiply_bits(const matrix_operands& o) {
   std::uint32_t a[most_elements], b[most_elements];
-  const auto read = [&](const std::uint32_t* slots, const fragment_plan& f, std::uint32_t* to) {
-    each_element(o.registers, slots, f,
+  const auto read = [&](const matrix_registers<const std::byte>& from, const fragment_plan& f,
+                        std::uint32_t* to) {
+    each_element(from.registers, from.slots, f,
                  [&](std::uint32_t at, std::uint32_t bits) { to[at] = bits; });
   };
   read(o.a, o.plan.a, a);
@@ -294,14 +325,8 @@ inline void multiply_bits(const matrix_operands& o) {
                    });
 }
 
-/// mma and wmma.mma: the list has the registers of D, A, B, C.
-inline bool multiply_matrices(warp& w, std::span<const party> parties, lane_mask present) {
-  if (!is_whole(w, parties, present)) return false;
-  const matrix_operands o(parties[0]);
-  if (o.plan.four) {
-    multiply_four(o);
-    return true;
-  }
+/// D = A * B + C.
+inline void multiply(const matrix_operands& o) {
   switch (o.plan.a.element) {
     case ptx::type::f16: multiply_f16(o); break;
     case ptx::type::bf16: multiply_bf16(o); break;
@@ -312,6 +337,42 @@ inline bool multiply_matrices(warp& w, std::span<const party> parties, lane_mask
     case ptx::type::b1: multiply_bits(o); break;
     default: multiply_integers(o); break;
   }
+}
+
+/// mma and wmma.mma.
+inline bool multiply_matrices(warp& w, std::span<const party> parties, lane_mask present) {
+  if (!is_whole(w, parties, present)) return false;
+  const matrix_operands o = operands_of(parties[0]);
+  o.plan.four ? multiply_four(o) : multiply(o);
+  return true;
+}
+
+/// Reads the metadata of a sparse A: slot 5 has the lanes', `option` is the selector. False: a
+/// fault.
+inline bool read_sparse_rows(warp& w, const party& p, const matrix_plan& plan, sparse_rows& out) {
+  const decoded& d = *p.instruction;
+  std::array<std::uint32_t, warp_size> words;
+  for (unsigned lane = 0; lane < warp_size; ++lane)
+    words[lane] = read_lane<std::uint32_t>(p.registers, d.slots[5], lane);
+  std::uint32_t row = 0, bits = 0;
+  const bool ordered = d.source->with.ordered || plan.types[1] == ptx::type::tf32;
+  if (read_metadata(plan, ordered, d.option, words, out, row, bits)) return true;
+  return fail_together(
+      w, p, fault_kind::illegal_instruction, row % 8 * 4,
+      "the metadata of row " + std::to_string(row) + " of A has " + std::to_string(bits) + ": " +
+          (plan.types[1] == ptx::type::tf32
+               ? "of two numbers of tf32, 4 stands for the first and 14 for the second"
+               : "the lower of the two places comes first"));
+}
+
+/// mma.sp.
+inline bool multiply_sparse(warp& w, std::span<const party> parties, lane_mask present) {
+  if (!is_whole(w, parties, present)) return false;
+  matrix_operands o = operands_of(parties[0]);
+  sparse_rows chosen;
+  if (!read_sparse_rows(w, parties[0], o.plan, chosen)) return false;
+  o.chosen = &chosen;
+  multiply(o);
   return true;
 }
 
