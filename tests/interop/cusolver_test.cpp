@@ -24,10 +24,11 @@ struct stand_ins {
   gpu::detail::cublas_functions blas = cusolver_stand_in::cublas();
   solver_in_force first{solver};
   blas_in_force second{blas};
+  int live_before = blas_stand_in::live;  // matrix products keep theirs
 
   ~stand_ins() {
     CHECK(cusolver_stand_in::live == 0);
-    CHECK(blas_stand_in::live == 0);
+    CHECK(blas_stand_in::live == live_before);
   }
 };
 
@@ -215,7 +216,7 @@ TEST_CASE("cuSOLVER: each of its calls fails in turn", "[interop][cusolver]") {
         GPU_TRY(solver.eigenvalues(a));
         return solver.least_squares(a, b).transform([](const auto&) {});
       },
-      [](const gpu::result<>& done, int number) {
+      [&](const gpu::result<>& done, int number) {
         const char* const names[] = {"cusolverDnCreate: CUSOLVER_STATUS_ALLOC_FAILED (2)",
                                      "cusolverDnSetStream: CUSOLVER_STATUS_NOT_INITIALIZED (1)",
                                      "cublasCreate_v2",
@@ -230,7 +231,7 @@ TEST_CASE("cuSOLVER: each of its calls fails in turn", "[interop][cusolver]") {
         REQUIRE(number < 11);
         CHECK(test::says(test::error_of(done), names[number]));
         CHECK(cusolver_stand_in::live == 0);
-        CHECK(blas_stand_in::live == 0);
+        CHECK(blas_stand_in::live == in_force.live_before);
       });
   CHECK(calls == 11);
 }
