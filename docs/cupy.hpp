@@ -6,6 +6,7 @@
 
 #include <gpu/algorithm.hpp>
 #include <gpu/array.hpp>
+#include <gpu/interop/cusolver.hpp>
 #include <gpu/measure.hpp>
 #include <gpu/memory/pinned_buffer.hpp>
 #include <gpu/random.hpp>
@@ -20,6 +21,8 @@
 extern gpu::stream stream;
 extern gpu::program program;
 extern gpu::philox engine;
+extern gpu::cusolver_handle solver;
+extern gpu::csr_matrix<float> matrix;
 extern gpu::shape<2> shape;
 extern std::vector<float> host, vector;
 extern std::size_t rows, columns;

@@ -30,10 +30,8 @@ gpu::result<gpu::testing::cost_report> transpose_twice(const gpu::testing::cpu_d
   constexpr int n = 64;
   gpu::device device = GPU_TRY(gpu::device::get(0));
   gpu::stream stream = GPU_TRY(gpu::stream::create(device));
-  gpu::compile_options options;
-  options.line_info = true;  // lines of this text instead of those of the PTX
-  gpu::module code = GPU_TRY(
-      gpu::module::load(GPU_TRY(gpu::compile(gpu::program(kernel_text, "transpose.cu"), options))));
+  gpu::module code =
+      GPU_TRY(gpu::module::load(GPU_TRY(gpu::compile(gpu::program(kernel_text, "transpose.cu")))));
   std::vector<float> from(n * n, 1.0f), to(n * n);
 
   const gpu::testing::cost_collection costs(driver);
