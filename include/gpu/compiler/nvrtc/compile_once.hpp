@@ -2,7 +2,8 @@
 /// \file
 /// `nvrtc_compile`: compiles a resolved request with NVRTC and reads all products.
 
-#include <gpu/compiler/cache/folder.hpp>  // lacks_descriptors
+#include <gpu/compiler/cache/conditions.hpp>  // current_working_folder
+#include <gpu/compiler/cache/folder.hpp>      // lacks_descriptors
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/nvrtc/compile_error.hpp>
 #include <gpu/compiler/nvrtc/given_headers.hpp>
