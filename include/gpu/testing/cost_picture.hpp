@@ -161,8 +161,9 @@ inline std::string to_svg(const cost_report& report) {
         if (of_kind == 0) continue;
         const auto kind = static_cast<instruction_kind>(i);
         const std::string name = name_of(kind);
-        out += frame_text(width_of(before), width_of(of_kind), 3, color_of(kind), name,
-                          place + ": " + std::to_string(of_kind) + ' ' + name);
+        std::string title = place;
+        title.append(": ").append(std::to_string(of_kind)).append(" ").append(name);
+        out += frame_text(width_of(before), width_of(of_kind), 3, color_of(kind), name, title);
         before += of_kind;
       }
     }

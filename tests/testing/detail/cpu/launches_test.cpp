@@ -88,9 +88,8 @@ TEST_CASE("a broken statement beside one that is not executed is still refused",
   driver_fixture f;
   const std::string head = ".version 8.0\n.target sm_90\n.address_size 64\n.entry k() {\n";
   CUmodule module = nullptr;
-  for (const char* body :
-       {"st.bulk [%r1], 8, 0; nonsense; ret; }", "st.bulk }", "st.bulk",
-        "st.bulk [%r1], 8, 0; bra away; ret; }"}) {
+  for (const char* body : {"st.bulk [%r1], 8, 0; nonsense; ret; }", "st.bulk }", "st.bulk",
+                           "st.bulk [%r1], 8, 0; bra away; ret; }"}) {
     CAPTURE(body);
     CHECK(f.cu.module_load_data(&module, (head + body).c_str()) == CUDA_ERROR_INVALID_PTX);
   }

@@ -219,12 +219,12 @@ inline bool parse_coordinates(parser_context& context, raw_operand& out) {
                         refusal::unsupported_instruction);
   }
   out.elements.push_back(std::move(object));
-  if (coordinates.value.kind == operand_kind::vector) {
+  const bool braces = coordinates.value.kind == operand_kind::vector;
+  if (braces) {
     for (raw_operand& one : coordinates.elements) out.elements.push_back(std::move(one));
   } else {
     out.elements.push_back(std::move(coordinates));
   }
-  const bool braces = coordinates.value.kind == operand_kind::vector;
   out.value = operand{};
   out.value.kind = operand_kind::image;
   out.value.component = braces ? 1 : 0;
