@@ -128,8 +128,8 @@ TEST_CASE("declarations that the assembler refuses are refused", "[ptx]") {
 
 TEST_CASE("legal PTX that is not executed is refused by its name", "[ptx]") {
   const char* const statements[] = {"st.bulk.weak.shared::cta [%rd1], 16, 0;",
-                                    "cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4"
-                                    ".mbarrier::complete_tx::bytes [%r1], [%rd1];",
+                                    ("cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4"
+                                     ".mbarrier::complete_tx::bytes [%r1], [%rd1];"),
                                     "tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%rd1, {%r1,%r2}];",
                                     "multimem.red.global.add.f32 [%rd1];"};
   for (const std::string statement : statements) {
