@@ -274,7 +274,7 @@ template <class T> __global__ void moved(T* p, int by) {
         report.npos);
   CHECK(report.find("\n  source program.cu:4\n  inlined at program.cu:7") != report.npos);
   REQUIRE_FALSE(done.has_value());
-  CHECK(test::says(done.error(), "earliest first: mine::moved<float> at "));
+  CHECK(test::says(done.error(), "mine::moved<float> at "));
 }
 
 }  // namespace findings_test
