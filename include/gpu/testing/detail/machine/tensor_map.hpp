@@ -33,20 +33,21 @@ struct tensor_map {
   static constexpr std::uint32_t mark_of_map = 0x7e45'09a1;
   static constexpr unsigned most_dimensions = 5;
 
+  std::uint64_t base = 0;
+  std::array<std::uint64_t, most_dimensions - 1> strides{};  // bytes, from dimension 1 on
   std::uint32_t mark = 0;
+  std::array<std::uint32_t, most_dimensions> last{};  // the extents minus 1
+  std::array<std::uint16_t, most_dimensions> box{};   // elements that the steps cross
+  std::array<std::int16_t, 3> lower{}, upper{};       // of im2col, from dimension 1 on
+  std::uint16_t pixels = 0;                           // of im2col; box[0] are the channels
+  std::array<std::uint8_t, most_dimensions> steps{};
   tensor_mode mode = tensor_mode::tile;
   std::uint8_t rank = 0;
   ptx::type element = ptx::type::none;
   tensor_change change = tensor_change::none;
   std::uint8_t swizzle_bits = 0;  // of an address, from bit 4 on, that change
   std::uint8_t fills_with_nan = 0;
-  std::uint16_t pixels = 0;  // of im2col; box[0] are the channels
-  std::uint64_t base = 0;
-  std::array<std::uint32_t, most_dimensions> last{};         // the extents minus 1
-  std::array<std::uint64_t, most_dimensions - 1> strides{};  // bytes, from dimension 1 on
-  std::array<std::uint16_t, most_dimensions> box{};          // elements that the steps cross
-  std::array<std::uint8_t, most_dimensions> steps{};
-  std::array<std::int16_t, 3> lower{}, upper{};  // of im2col, from dimension 1 on
+  std::array<std::uint8_t, 5> unused{};
 
   /// Returns whether all members are within their limits. A kernel may have written them.
   bool is_sound() const {
@@ -92,6 +93,8 @@ struct tensor_map {
 };
 
 static_assert(sizeof(tensor_map) <= 128 && std::is_trivially_copyable_v<tensor_map>);
+static_assert(std::has_unique_object_representations_v<tensor_map>,
+              "maps of the same tensor have the same bytes");
 
 /// A place in a tensor, as the coordinates of an instruction name it.
 using tensor_place = std::array<std::int64_t, tensor_map::most_dimensions>;
