@@ -1,5 +1,5 @@
-// What the rows of docs/from-cupy.md take for granted: tests/structure/documents puts this before
-// the code in them and compiles all.
+// Declares the operands of the code in docs/from-cupy.md, which tests/structure/documents compiles
+// after this header.
 #pragma once
 
 #include <gpu/gpu.hpp>

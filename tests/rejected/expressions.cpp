@@ -71,10 +71,10 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::array<float>& x, gpu::a
   // expect 16: numbers that can be compared
   GPU_TRY(gpu::evaluate(stream, gpu::min(z, gpu::axis<0>)));
 #elif GPU_REJECTED == 17
-  // expect 17: a cumulative function is no operand of an expression
+  // expect 17: a cumulative function cannot be an operand of an expression
   GPU_TRY(gpu::evaluate(stream, 2 * gpu::cumulative_sum(x, 0) + 1));
 #elif GPU_REJECTED == 18
-  // expect 18: a cumulative function is no operand of an expression
+  // expect 18: a cumulative function cannot be an operand of an expression
   GPU_TRY(gpu::evaluate(stream, gpu::cumulative_max(x * x, gpu::axis<0>) - x));
 #elif GPU_REJECTED == 19
   // expect 19: device code cannot name it

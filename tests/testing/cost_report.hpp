@@ -28,7 +28,7 @@ inline gpu::testing::cost_report known_costs() {
   cost_counts jump = counts({{kind::control, 50}, {kind::integer, 50}}, 16);
   jump.branches = 50;
   jump.divergent_branches = 25;
-  return {{{"transpose<float>", 2, {{"/work/a.cu", 7, "", memory}, {"/work/a.cu", 9, "", tile}}},
+  return {{{"transpose<float>", 2, {{"/home/me/a.cu", 7, "", memory}, {"/home/me/a.cu", 9, "", tile}}},
            {"a & \"b\"", 1, {{"", 44, "@%p bra L;", jump}}}}};
 }
 

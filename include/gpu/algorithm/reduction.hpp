@@ -49,7 +49,7 @@ template <class R, class... Parameters> class reduction {
   /// Creates an empty object.
   constexpr reduction() noexcept = default;
 
-  // What others write: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <class First, class Second, class... Rest>
     requires detail::convertible<const First&, string_ref> &&
              detail::convertible<const Second&, string_ref>

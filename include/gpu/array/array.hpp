@@ -65,7 +65,7 @@ template <class T, int Rank = 1> class array {
   /// Creates an empty object, to be assigned to.
   array() noexcept = default;
 
-  // What others write: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <class First, class... Rest>
     requires(detail::begins_creation<First> || detail::convertible<const First&, gpu::shape<Rank>>)
   explicit array(const First&, const Rest&...) noexcept {

@@ -166,8 +166,8 @@ template <class R, class A> using cumulative_t = chosen_t<R, sum_t<evaluated_ele
 /// Refuses a cumulative function within an expression: a scan combines elements across the blocks
 /// of a grid, which is a kernel of its own.
 template <class A> auto refuse_operand_of_scan(const A& a) noexcept {
-  static_assert(!same<A, A>,
-                "a cumulative function is no operand of an expression: write `const auto sums = "
+  static_assert(always_false<A>,
+                "a cumulative function cannot be an operand of an expression: write `const auto sums = "
                 "GPU_TRY(gpu::cumulative_sum(stream, e, axis))`, where e may be an expression, and "
                 "use `sums` in the other expression");
   return a;

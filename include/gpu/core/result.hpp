@@ -41,10 +41,11 @@ inline result<> result_of_error(cuda_error error) noexcept {
 template <class T> inline constexpr bool is_result = false;
 template <class T> inline constexpr bool is_result<expected<T, cuda_error>> = true;
 
-/// Does not compile, and says why: a result of type `Result` is passed in place of its value.
-template <class Result> constexpr void refuse_result() noexcept {
+/// Does not compile, and says why: among arguments of these types is a result in place of its
+/// value.
+template <class... Arguments> constexpr void refuse_result() noexcept {
   static_assert(
-      always_false<Result>,
+      always_false<Arguments...>,
       "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
 }
 

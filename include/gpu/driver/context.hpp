@@ -282,7 +282,7 @@ class context : public context_operations<context> {
   /// Creates an empty object, to be assigned to.
   context() noexcept = default;
 
-  // What others write: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <class Device>
     requires detail::same<Device, gpu::device>
   explicit context(const Device&) noexcept {

@@ -170,7 +170,7 @@ class device {
   inline result<device_properties> properties(
       source_location where = source_location::current()) const noexcept;
 
-  // What others write: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <detail::is_integral Index> explicit device(Index) noexcept {
     static_assert(detail::always_false<Index>, "write gpu::device::get(index)");
   }

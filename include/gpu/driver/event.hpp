@@ -37,7 +37,7 @@ template <class Self> class event_operations {
   /// **Errors**: as `synchronize`; if the work still runs, the result is `false`, not an error.
   inline result<bool> is_done(source_location where = source_location::current()) const noexcept;
 
-  // What others call it: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <class... Arguments> void record(const Arguments&...) const noexcept {
     static_assert(detail::always_false<Arguments...>, "write gpu::record(stream, event)");
   }
@@ -141,13 +141,14 @@ class event : public event_operations<event> {
     return owner;
   }
 
-  // What others write: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <class On>
     requires detail::convertible<const On&, context_or_device>
   explicit event(const On&) noexcept {
     static_assert(detail::always_false<On>, "write gpu::event::create(device)");
   }
-  template <class Event = event> static result<Event> create() noexcept {
+  template <class Event = event>  // an error only if it is called
+  static result<Event> create() noexcept {
     static_assert(detail::always_false<Event>, "write gpu::event::create(device)");
     return {};
   }

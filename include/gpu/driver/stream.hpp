@@ -106,7 +106,7 @@ template <class Self> class stream_operations {
     return get<unsigned long long, &driver::entry_points::stream_get_id>("gpu::stream::id", where);
   }
 
-  // What others call it: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <class... Arguments> void record(const Arguments&...) const noexcept {
     static_assert(detail::always_false<Self, Arguments...>, "write gpu::record(stream, event)");
   }
@@ -276,13 +276,14 @@ class stream : public stream_operations<stream> {
     return owner;
   }
 
-  // What others write: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <class On>
     requires detail::convertible<const On&, context_or_device>
   explicit stream(const On&) noexcept {
     static_assert(detail::always_false<On>, "write gpu::stream::create(device)");
   }
-  template <class Stream = stream> static result<Stream> create() noexcept {
+  template <class Stream = stream>  // an error only if it is called
+  static result<Stream> create() noexcept {
     static_assert(detail::always_false<Stream>, "write gpu::stream::create(device)");
     return {};
   }

@@ -65,7 +65,7 @@ class graph_exec {
   /// Creates an empty object, to be assigned to.
   graph_exec() noexcept = default;
 
-  // What others call it: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <class... Arguments> static void create(const Arguments&...) noexcept {
     static_assert(detail::always_false<Arguments...>, "write gpu::graph_exec::instantiate(graph)");
   }

@@ -26,7 +26,7 @@ result<> require(const graph_ref& graph, const char* function, source_location w
 /// `errc::out_of_host_memory` for lists.
 template <class Self> class graph_operations {
  public:
-  // What others call it: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <class... Arguments> void instantiate(const Arguments&...) const noexcept {
     static_assert(detail::always_false<Self, Arguments...>,
                   "write gpu::graph_exec::instantiate(graph)");

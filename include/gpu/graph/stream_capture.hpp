@@ -190,7 +190,7 @@ struct capture_info {
   dependencies after;         ///< the nodes that the next captured node depends on
 };
 
-// What others call it: does not compile, and says what to write.
+// Refuses common guesses; the error says what to write.
 template <class Stream, class Function> void capture(const Stream&, const Function&) noexcept {
   static_assert(
       detail::always_false<Stream>,

@@ -3,7 +3,7 @@
 /// `cublas_handle`: products of matrices by cuBLAS, which is opened when the first handle is made.
 
 #include <gpu/array/matmul.hpp>
-#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/interop/detail/library_handle.hpp>
 
 namespace gpu::inline v1 {
 
@@ -25,19 +25,11 @@ struct cublas_functions {
                   std::int64_t b_leading, long long b_stride, const void* beta, void* c, int c_type,
                   std::int64_t c_leading, long long c_stride, std::int64_t count, int compute_type,
                   int algorithm);
-  // Triangular systems with many right sides.
-  int (*solve_float)(void* handle, int side, int triangle, int transpose, int diagonal, int m,
-                     int n, const void* alpha, const void* a, int a_leading, void* b,
-                     int b_leading);
-  int (*solve_double)(void* handle, int side, int triangle, int transpose, int diagonal, int m,
-                      int n, const void* alpha, const void* a, int a_leading, void* b,
-                      int b_leading);
-  int (*solve_complex_float)(void* handle, int side, int triangle, int transpose, int diagonal,
-                             int m, int n, const void* alpha, const void* a, int a_leading, void* b,
-                             int b_leading);
-  int (*solve_complex_double)(void* handle, int side, int triangle, int transpose, int diagonal,
-                              int m, int n, const void* alpha, const void* a, int a_leading,
-                              void* b, int b_leading);
+  /// Solves triangular systems with many right sides.
+  using solve_function = int (*)(void* handle, int side, int triangle, int transpose, int diagonal,
+                                 int m, int n, const void* alpha, const void* a, int a_leading,
+                                 void* b, int b_leading);
+  solve_function solve_float, solve_double, solve_complex_float, solve_complex_double;
 
   errc unavailable;  ///< why all members are null, or 0
   const char* unavailable_detail;
@@ -65,38 +57,7 @@ struct cublas_library : run_time_library<cublas_library> {
       "GPU_CUBLAS", {"libcublas.so.13", "libcublas.so.12", "libcublas.so"}, "nvidia/cublas/lib"};
 
   static bool accept(const table& found, text_builder& reason) noexcept {
-    if (found.get_property == nullptr) return true;  // then it lacks more than one function
-    int major = 0;
-    found.get_property(0, &major);
-    if (major >= 12) return true;
-    reason << "this is cuBLAS " << major;
-    return false;
-  }
-};
-
-/// A handle of cuBLAS, and the stream that it works on.
-struct cublas_object {
-  void* native = nullptr;
-  stream_ref stream;
-  friend bool operator==(const cublas_object& a, const cublas_object& b) noexcept {
-    return a.native == b.native;
-  }
-};
-
-struct destroy_cublas {
-  void operator()(const cublas_object& object) const noexcept {
-    const library_use<cublas_library> use;
-    const auto destroy = library_table<cublas_library>().destroy;
-    if (destroy == nullptr) return;
-    bool destroyed = false;
-    const result<> done =
-        driver::in_context(object.stream.context().native(), source_location{}, [&]() -> result<> {
-          destroyed = true;
-          destroy(object.native);
-          return {};
-        });
-    if (!destroyed) destroy(object.native);  // which may work in another context
-    driver::report_at_end(done);
+    return has_version(found.get_property, name, 12, 0, reason);
   }
 };
 
@@ -140,17 +101,9 @@ class cublas_handle {
   /// cublasSetStream)
   static result<cublas_handle> create(const stream_ref& stream,
                                       source_location where = source_location::current()) noexcept {
-    constexpr const char* function = "gpu::cublas_handle::create";
-    GPU_TRY(detail::require(stream, function, where));
-    GPU_TRY(detail::require_libcuda<detail::cublas_library>(function, where));
     cublas_handle made;
-    GPU_TRY(driver::in_context(stream.context().native(), where, [&]() -> result<> {
-      void* native = nullptr;
-      GPU_TRY(detail::library_call<&detail::cublas_functions::create>(where, &native));
-      made.handle_.reset({native, stream});
-      return detail::library_call<&detail::cublas_functions::set_stream>(
-          where, native, static_cast<void*>(stream.native()));
-    }));
+    GPU_TRY(detail::create_handle<detail::cublas_library>(
+        made.handle_, "gpu::cublas_handle::create", stream, where));
     return made;
   }
 
@@ -258,7 +211,7 @@ class cublas_handle {
     });
   }
 
-  unique_handle<detail::cublas_object, detail::destroy_cublas> handle_;
+  detail::library_handle<detail::cublas_library> handle_;
 };
 
 /// Returns whether there is a cuBLAS that this program can use. Opens it on first use.

@@ -150,7 +150,7 @@ template <class T, int Rank = 1> class cufft_plan {
     return view.native();
   }
 
-  unique_handle<detail::cufft_object, detail::destroy_cufft> forward_, backward_;
+  detail::cufft_plan_handle forward_, backward_;
   shape<Rank> extents_{};
   std::size_t batch_ = 0;
 };

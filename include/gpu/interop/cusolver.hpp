@@ -44,17 +44,9 @@ class cusolver_handle {
   /// (cusolverDnCreate, cusolverDnSetStream)
   static result<cusolver_handle> create(
       const stream_ref& stream, source_location where = source_location::current()) noexcept {
-    constexpr const char* function = "gpu::cusolver_handle::create";
-    GPU_TRY(detail::require(stream, function, where));
-    GPU_TRY(detail::require_libcuda<detail::cusolver_library>(function, where));
     cusolver_handle made;
-    GPU_TRY(driver::in_context(stream.context().native(), where, [&]() -> result<> {
-      void* native = nullptr;
-      GPU_TRY(detail::library_call<&detail::cusolver_functions::create>(where, &native));
-      made.handle_.reset({native, stream});
-      return detail::library_call<&detail::cusolver_functions::set_stream>(
-          where, native, static_cast<void*>(stream.native()));
-    }));
+    GPU_TRY(detail::create_handle<detail::cusolver_library>(
+        made.handle_, "gpu::cusolver_handle::create", stream, where));
     made.blas_ = GPU_TRY(cublas_handle::create(stream, where));
     return made;
   }
@@ -146,7 +138,7 @@ class cusolver_handle {
 
  private:
   template <class T> static constexpr void check_element() noexcept {
-    static_assert(detail::is_cusolver_type<T>,
+    static_assert(detail::cusolver_type<T>,
                   "gpu::cusolver_handle: the elements are float, double, or std::complex of these");
   }
 
@@ -283,7 +275,7 @@ class cusolver_handle {
                                         static_cast<std::uint64_t>(found)));
   }
 
-  unique_handle<detail::cusolver_object, detail::destroy_cusolver> handle_;
+  detail::library_handle<detail::cusolver_library> handle_;
   cublas_handle blas_;
 };
 

@@ -40,17 +40,9 @@ class cusparse_handle {
   /// (cusparseCreate, cusparseSetStream)
   static result<cusparse_handle> create(
       const stream_ref& stream, source_location where = source_location::current()) noexcept {
-    constexpr const char* function = "gpu::cusparse_handle::create";
-    GPU_TRY(detail::require(stream, function, where));
-    GPU_TRY(detail::require_libcuda<detail::cusparse_library>(function, where));
     cusparse_handle made;
-    GPU_TRY(driver::in_context(stream.context().native(), where, [&]() -> result<> {
-      void* native = nullptr;
-      GPU_TRY(detail::library_call<&detail::cusparse_functions::create>(where, &native));
-      made.handle_.reset({native, stream});
-      return detail::library_call<&detail::cusparse_functions::set_stream>(
-          where, native, static_cast<void*>(stream.native()));
-    }));
+    GPU_TRY(detail::create_handle<detail::cusparse_library>(
+        made.handle_, "gpu::cusparse_handle::create", stream, where));
     return made;
   }
 
@@ -139,7 +131,7 @@ class cusparse_handle {
   static constexpr int as_is = 0, transposed = 1, default_algorithm = 0;
 
   template <class V> static void* address(const V& memory) noexcept {
-    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(memory.native()));
+    return detail::to_pointer(memory.native());
   }
 
   result<> require_handle(const char* function, source_location where) const noexcept {
@@ -230,7 +222,7 @@ class cusparse_handle {
     });
   }
 
-  unique_handle<detail::cusparse_object, detail::destroy_cusparse> handle_;
+  detail::library_handle<detail::cusparse_library> handle_;
 };
 
 /// Returns whether there is a cuSPARSE that this program can use. Opens it on first use.

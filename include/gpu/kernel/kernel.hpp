@@ -53,7 +53,7 @@ template <class Self> class kernel_operations : public kernel_handle {
  public:
   constexpr kernel_operations() noexcept = default;
 
-  // What others call it: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <class... Arguments> void operator()(const Arguments&...) const noexcept {
     static_assert(detail::always_false<Self, Arguments...>,
                   "write gpu::launch(stream, {blocks, threads}, kernel, ...)");

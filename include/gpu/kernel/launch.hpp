@@ -67,14 +67,15 @@ result<> launch_untyped(const stream_ref& stream, const launch_config& config,
 
 /// Gives a clearer compiler error than the conversion that fails.
 template <class A, class P> constexpr bool check_kernel_argument() noexcept {
-  constexpr bool result = is_result<remove_cvref_t<A>>;
-  static_assert(
-      !result, "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
   constexpr bool fits = kernel_argument_for<A, P>;  // without notes on the concept
-  static_assert(fits || result,
-                "gpu::launch: this argument does not fit the kernel's parameter: it has another "
-                "type, or the conversion could change its value (cast it if that is intended), or "
-                "it is a temporary that would free its memory before the kernel runs");
+  if constexpr (is_result<remove_cvref_t<A>>) {
+    refuse_result<A>();
+  } else {
+    static_assert(fits,
+                  "gpu::launch: this argument does not fit the kernel's parameter: it has another "
+                  "type, or the conversion could change its value (cast it if that is intended), "
+                  "or it is a temporary that would free its memory before the kernel runs");
+  }
   return fits;
 }
 
@@ -186,12 +187,9 @@ result<> launch(located<stream_ref>, const launch_config&, const expected<T, cud
 template <class... Arguments>
 result<> launch(located<stream_ref> stream, const launch_config& config,
                 const untyped_kernel& kernel, Arguments&&... arguments) noexcept {
-  constexpr bool results = (detail::is_result<detail::remove_cvref_t<Arguments>> || ...);
-  static_assert(
-      !results,
-      "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
   detail::kernel_record* const record = detail::kernel_access::record(kernel);
-  if constexpr (results) {
+  if constexpr ((detail::is_result<detail::remove_cvref_t<Arguments>> || ...)) {
+    detail::refuse_result<Arguments...>();
     return {};
   } else if constexpr ((detail::is_host_argument<Arguments> || ...)) {
     return detail::launch_with_host_memory(

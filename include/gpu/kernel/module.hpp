@@ -198,7 +198,7 @@ template <class Self> class module_operations {
                                detail::object_owner(state()));
   }
 
-  // What others call it: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <class... Types, class... Arguments> void variable(const Arguments&...) const noexcept {
     static_assert(detail::always_false<Arguments...>, "write module.global<T>(name, device)");
   }
@@ -239,7 +239,7 @@ class module : public module_operations<module> {
   /// Creates an empty module.
   constexpr module() noexcept = default;
 
-  // What others write: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <class Image>
     requires compiled_code<Image> || detail::convertible<const Image&, bytes_ref>
   explicit module(const Image&) noexcept {

@@ -41,21 +41,16 @@ template <class Range> copy_end copy_end_of(Range& range) noexcept {
   return end;
 }
 
-/// Checks the types of a copy, with a message for each requirement. Returns whether all hold.
-template <class Source, class Destination> constexpr bool check_copy() noexcept {
-  constexpr bool results =
-      is_result<remove_cvref_t<Source>> || is_result<remove_cvref_t<Destination>>;
-  static_assert(
-      !results,
-      "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
+/// Checks the ranges of a copy, with a message for each requirement. Returns whether all hold.
+template <class Source, class Destination> constexpr bool check_copied_ranges() noexcept {
   constexpr bool from_range = host_range<Source> || device_range<Source>;
   constexpr bool to_range = host_range<Destination> || device_range<Destination>;
-  static_assert(from_range || results,
+  static_assert(from_range,
                 "the source is neither a device range nor a contiguous range in host memory (one "
                 "object x is std::span(&x, 1)); a temporary device_buffer is not one, because its "
                 "memory is gone before the copy "
                 "runs");
-  static_assert(to_range || results,
+  static_assert(to_range,
                 "the destination is neither a device range nor a contiguous range in host memory "
                 "(one object x is std::span(&x, 1)); a temporary device_buffer is not one, because "
                 "its memory is gone before the copy "
@@ -74,6 +69,16 @@ template <class Source, class Destination> constexpr bool check_copy() noexcept 
     return writes && equal && trivially_copyable<to>;
   }
   return false;
+}
+
+/// Checks the types of a copy, and that none is a result. Returns whether all is well.
+template <class Source, class Destination> constexpr bool check_copy() noexcept {
+  if constexpr (is_result<remove_cvref_t<Source>> || is_result<remove_cvref_t<Destination>>) {
+    refuse_result<Source, Destination>();
+    return false;
+  } else {
+    return check_copied_ranges<Source, Destination>();
+  }
 }
 
 }  // namespace detail

@@ -35,7 +35,7 @@ class device_elements : public element_owner<T, Memory> {
   /// Returns the device of that context.
   gpu::device device() const noexcept { return context().device(); }
 
-  // What others call it: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <class... Arguments> void copy_to(const Arguments&...) const noexcept {
     static_assert(detail::always_false<Arguments...>, "write gpu::copy(buffer, host)");
   }
@@ -61,7 +61,7 @@ template <class T> class device_buffer : public detail::device_elements<T> {
   /// Creates an empty object, to be assigned to.
   device_buffer() noexcept = default;
 
-  // What others write: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <detail::begins_creation First, class... Rest>
   explicit device_buffer(const First&, const Rest&...) noexcept {
     static_assert(detail::always_false<First>,

@@ -40,9 +40,7 @@ inline result<CUtensorMap> encode_im2col_wide(context_or_device on, const view_l
                                               source_location where) noexcept {
   const tensor_map_call call{"gpu::make_im2col_wide_map", where};
   const context_ref context = GPU_TRY(tensor_map_context(on, options.swizzle, call));
-  int major = 0;
-  GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
-      where, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, context.device().native()));
+  const int major = GPU_TRY(context.device().compute_capability(where)).major;
   text_builder out;
   if (major < 10) {
     out << "device " << context.device().native() << " has compute capability " << major

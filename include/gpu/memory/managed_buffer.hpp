@@ -61,7 +61,7 @@ template <class T> class managed_buffer : public detail::host_elements<detail::d
   /// Creates an empty object, to be assigned to.
   managed_buffer() noexcept = default;
 
-  // What others write: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <detail::begins_creation First, class... Rest>
   explicit managed_buffer(const First&, const Rest&...) noexcept {
     static_assert(detail::always_false<First>,

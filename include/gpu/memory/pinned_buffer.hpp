@@ -21,7 +21,7 @@ template <class T> class pinned_buffer : public detail::pinned_elements<T> {
 
   context_ref context() const noexcept { return this->memory_.get().context; }
 
-  // What others call it: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <class... Arguments> static void create(const Arguments&...) noexcept {
     static_assert(detail::always_false<Arguments...>,
                   "write gpu::pinned_vector<T>::create(device, count)");

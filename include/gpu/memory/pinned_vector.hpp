@@ -28,7 +28,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   /// Creates an empty object, to be assigned to.
   pinned_vector() noexcept = default;
 
-  // What others write: does not compile, and says what to write.
+  // Refuses common guesses; the error says what to write.
   template <detail::begins_creation First, class... Rest>
   explicit pinned_vector(const First&, const Rest&...) noexcept {
     static_assert(detail::always_false<First>,

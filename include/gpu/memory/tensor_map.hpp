@@ -107,10 +107,7 @@ inline result<context_ref> tensor_map_context(context_or_device on, tensor_swizz
                           CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, needs_tensor_maps,
                           call.where));
   if (swizzle > tensor_swizzle::bytes_128 && name_of(swizzle) != nullptr) {
-    int major = 0;
-    GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
-        call.where, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-        context.device().native()));
+    const int major = GPU_TRY(context.device().compute_capability(call.where)).major;
     if (major < 10) {
       text_builder out;
       out << "device " << context.device().native() << " has compute capability " << major

@@ -83,10 +83,12 @@ inline const char* missing_product(const compile_request& request,
 }
 
 /// Returns PTX without the working folder in front of the names of its files, so that it is the
-/// same in every folder.
+/// same in every folder. If the folder was removed, names stay as they are.
 inline text without_working_folder(const text& ptx) {
+  const text working = current_working_folder();
+  if (working.empty()) return ptx;
   text_builder front, out;
-  front << current_working_folder() << '/';
+  front << working << '/';
   const text folder = required(front.finish());
   const char* rest = ptx.c_str();
   while (const char* const file = __builtin_strstr(rest, "\n\t.file\t")) {

@@ -225,7 +225,7 @@ inline const char* cusolver_advice(int code) noexcept {
       return "cuSOLVER could not use the device: create the handle while the driver and a context "
              "work, and outside of captures.";
     case cusolver_code::alloc_failed:
-      return "cuSOLVER had no memory of its own; free buffers that are no longer needed.";
+      return "cuSOLVER could not allocate memory; free device buffers that are no longer needed.";
     case cusolver_code::invalid_value:
       return "cuSOLVER rejects one of the arguments; check extents and strides.";
     case cusolver_code::arch_mismatch:
@@ -242,7 +242,7 @@ inline const char* cusparse_advice(int code) noexcept {
       return "cuSPARSE could not use the device: create the handle while the driver and a context "
              "work, and outside of captures.";
     case cusparse_code::alloc_failed:
-      return "cuSPARSE had no memory of its own; free buffers that are no longer needed.";
+      return "cuSPARSE could not allocate memory; free device buffers that are no longer needed.";
     case cusparse_code::invalid_value:
       return "cuSPARSE rejects one of the arguments; check extents and strides.";
     case cusparse_code::arch_mismatch:

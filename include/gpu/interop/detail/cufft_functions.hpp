@@ -2,11 +2,7 @@
 /// \file
 /// The functions of cuFFT, opened on first use, and a plan's handle.
 
-#include <gpu/compiler/toolkit/toolkit_library.hpp>
-#include <gpu/core/unique_handle.hpp>
-#include <gpu/driver/detail/current_context.hpp>
-#include <gpu/driver/stream.hpp>
-#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/interop/detail/library_handle.hpp>
 
 namespace gpu::inline v1::detail {
 
@@ -58,45 +54,18 @@ struct cufft_library : run_time_library<cufft_library> {
       "GPU_CUFFT", {"libcufft.so.12", "libcufft.so.11", "libcufft.so"}, "nvidia/cufft/lib"};
 
   static bool accept(const table& found, text_builder& reason) noexcept {
-    if (found.get_property == nullptr) return true;  // then it lacks more than one function
-    int major = 0;
-    found.get_property(0, &major);
-    if (major >= 11) return true;
-    reason << "this is cuFFT " << major;
-    return false;
+    return has_version(found.get_property, name, 11, 0, reason);
   }
 };
 
 /// A plan of cuFFT, and the stream that it works on.
-struct cufft_object {
-  int native = -1;
-  stream_ref stream;
-  friend bool operator==(const cufft_object& a, const cufft_object& b) noexcept {
-    return a.native == b.native;
-  }
-};
-
-struct destroy_cufft {
-  void operator()(const cufft_object& object) const noexcept {
-    const library_use<cufft_library> use;
-    const auto destroy = library_table<cufft_library>().destroy;
-    if (destroy == nullptr) return;
-    bool destroyed = false;
-    const result<> done =
-        driver::in_context(object.stream.context().native(), source_location{}, [&]() -> result<> {
-          destroyed = true;
-          destroy(object.native);
-          return {};
-        });
-    if (!destroyed) destroy(object.native);  // which may work in another context
-    driver::report_at_end(done);
-  }
-};
+using cufft_object = library_object<cufft_library, int, -1>;
+using cufft_plan_handle = library_handle<cufft_library, int, -1>;
 
 /// Makes a plan for signals that lie one after the other.
-inline result<> make_cufft(unique_handle<cufft_object, destroy_cufft>& made,
-                           const stream_ref& stream, const long long* lengths, int rank, int type,
-                           std::size_t batch, source_location where) noexcept {
+inline result<> make_cufft(cufft_plan_handle& made, const stream_ref& stream,
+                           const long long* lengths, int rank, int type, std::size_t batch,
+                           source_location where) noexcept {
   return driver::in_context(stream.context().native(), where, [&]() -> result<> {
     int plan = -1;
     GPU_TRY(library_call<&cufft_functions::create>(where, &plan));
@@ -115,8 +84,8 @@ inline result<> make_cufft(unique_handle<cufft_object, destroy_cufft>& made,
 
 inline result<> run_cufft(const cufft_object& plan, int type, CUdeviceptr from, CUdeviceptr to,
                           int direction, source_location where) noexcept {
-  void* const in = reinterpret_cast<void*>(static_cast<std::uintptr_t>(from));
-  void* const out = reinterpret_cast<void*>(static_cast<std::uintptr_t>(to));
+  void* const in = to_pointer(from);
+  void* const out = to_pointer(to);
   const int native = plan.native;
   return driver::in_context(plan.stream.context().native(), where, [&]() -> result<> {
     switch (type) {

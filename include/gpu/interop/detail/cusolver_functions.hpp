@@ -19,61 +19,30 @@ struct cusolver_functions {
   int (*destroy)(void* handle);
   int (*set_stream)(void* handle, void* stream);
   int (*get_property)(int property, int* value);
-  // QR factorizations: geqrf.
-  int (*qr_size_float)(void* handle, int m, int n, void* a, int leading, int* size);
-  int (*qr_size_double)(void* handle, int m, int n, void* a, int leading, int* size);
-  int (*qr_size_complex_float)(void* handle, int m, int n, void* a, int leading, int* size);
-  int (*qr_size_complex_double)(void* handle, int m, int n, void* a, int leading, int* size);
-  int (*qr_float)(void* handle, int m, int n, void* a, int leading, void* factors, void* work,
-                  int size, int* info);
-  int (*qr_double)(void* handle, int m, int n, void* a, int leading, void* factors, void* work,
-                   int size, int* info);
-  int (*qr_complex_float)(void* handle, int m, int n, void* a, int leading, void* factors,
-                          void* work, int size, int* info);
-  int (*qr_complex_double)(void* handle, int m, int n, void* a, int leading, void* factors,
-                           void* work, int size, int* info);
-  // Products with the Q of such a factorization: ormqr, unmqr.
-  int (*apply_size_float)(void* handle, int side, int transpose, int m, int n, int k, const void* a,
-                          int a_leading, const void* factors, const void* c, int c_leading,
-                          int* size);
-  int (*apply_size_double)(void* handle, int side, int transpose, int m, int n, int k,
-                           const void* a, int a_leading, const void* factors, const void* c,
-                           int c_leading, int* size);
-  int (*apply_size_complex_float)(void* handle, int side, int transpose, int m, int n, int k,
-                                  const void* a, int a_leading, const void* factors, const void* c,
-                                  int c_leading, int* size);
-  int (*apply_size_complex_double)(void* handle, int side, int transpose, int m, int n, int k,
-                                   const void* a, int a_leading, const void* factors, const void* c,
-                                   int c_leading, int* size);
-  int (*apply_float)(void* handle, int side, int transpose, int m, int n, int k, const void* a,
-                     int a_leading, const void* factors, void* c, int c_leading, void* work,
-                     int size, int* info);
-  int (*apply_double)(void* handle, int side, int transpose, int m, int n, int k, const void* a,
-                      int a_leading, const void* factors, void* c, int c_leading, void* work,
-                      int size, int* info);
-  int (*apply_complex_float)(void* handle, int side, int transpose, int m, int n, int k,
-                             const void* a, int a_leading, const void* factors, void* c,
-                             int c_leading, void* work, int size, int* info);
-  int (*apply_complex_double)(void* handle, int side, int transpose, int m, int n, int k,
-                              const void* a, int a_leading, const void* factors, void* c,
-                              int c_leading, void* work, int size, int* info);
-  // Eigenvalues of symmetric and Hermitian matrices: syevd, heevd.
-  int (*eigen_size_float)(void* handle, int vectors, int triangle, int n, const void* a,
-                          int leading, const void* values, int* size);
-  int (*eigen_size_double)(void* handle, int vectors, int triangle, int n, const void* a,
-                           int leading, const void* values, int* size);
-  int (*eigen_size_complex_float)(void* handle, int vectors, int triangle, int n, const void* a,
-                                  int leading, const void* values, int* size);
-  int (*eigen_size_complex_double)(void* handle, int vectors, int triangle, int n, const void* a,
-                                   int leading, const void* values, int* size);
-  int (*eigen_float)(void* handle, int vectors, int triangle, int n, void* a, int leading,
-                     void* values, void* work, int size, int* info);
-  int (*eigen_double)(void* handle, int vectors, int triangle, int n, void* a, int leading,
-                      void* values, void* work, int size, int* info);
-  int (*eigen_complex_float)(void* handle, int vectors, int triangle, int n, void* a, int leading,
-                             void* values, void* work, int size, int* info);
-  int (*eigen_complex_double)(void* handle, int vectors, int triangle, int n, void* a, int leading,
-                              void* values, void* work, int size, int* info);
+  /// QR factorizations: geqrf.
+  using qr_size_function = int (*)(void* handle, int m, int n, void* a, int leading, int* size);
+  using qr_function = int (*)(void* handle, int m, int n, void* a, int leading, void* factors,
+                              void* work, int size, int* info);
+  qr_size_function qr_size_float, qr_size_double, qr_size_complex_float, qr_size_complex_double;
+  qr_function qr_float, qr_double, qr_complex_float, qr_complex_double;
+  /// Products with the Q of such a factorization: ormqr, unmqr.
+  using apply_size_function = int (*)(void* handle, int side, int transpose, int m, int n, int k,
+                                      const void* a, int a_leading, const void* factors,
+                                      const void* c, int c_leading, int* size);
+  using apply_function = int (*)(void* handle, int side, int transpose, int m, int n, int k,
+                                 const void* a, int a_leading, const void* factors, void* c,
+                                 int c_leading, void* work, int size, int* info);
+  apply_size_function apply_size_float, apply_size_double, apply_size_complex_float,
+      apply_size_complex_double;
+  apply_function apply_float, apply_double, apply_complex_float, apply_complex_double;
+  /// Eigenvalues of symmetric and Hermitian matrices: syevd, heevd.
+  using eigen_size_function = int (*)(void* handle, int vectors, int triangle, int n, const void* a,
+                                      int leading, const void* values, int* size);
+  using eigen_function = int (*)(void* handle, int vectors, int triangle, int n, void* a,
+                                 int leading, void* values, void* work, int size, int* info);
+  eigen_size_function eigen_size_float, eigen_size_double, eigen_size_complex_float,
+      eigen_size_complex_double;
+  eigen_function eigen_float, eigen_double, eigen_complex_float, eigen_complex_double;
 
   errc unavailable;  ///< why all members are null, or 0
   const char* unavailable_detail;
@@ -122,13 +91,7 @@ struct cusolver_library : run_time_library<cusolver_library> {
       "nvidia/cusolver/lib"};
 
   static bool accept(const table& found, text_builder& reason) noexcept {
-    if (found.get_property == nullptr) return true;  // then it lacks more than one function
-    int major = 0, minor = 0;
-    found.get_property(0, &major);
-    found.get_property(1, &minor);
-    if (major > 11 || (major == 11 && minor >= 4)) return true;
-    reason << "this is cuSOLVER " << major << '.' << minor;
-    return false;
+    return has_version(found.get_property, name, 11, 4, reason);
   }
 };
 
@@ -180,41 +143,8 @@ template <> struct cusolver_calls<std::complex<double>> {
 };
 
 /// The types that cuSOLVER works on.
-template <class T> inline constexpr bool is_cusolver_type = false;
-template <> inline constexpr bool is_cusolver_type<float> = true;
-template <> inline constexpr bool is_cusolver_type<double> = true;
-template <> inline constexpr bool is_cusolver_type<std::complex<float>> = true;
-template <> inline constexpr bool is_cusolver_type<std::complex<double>> = true;
-
-/// A handle of cuSOLVER, and the stream that it works on.
-struct cusolver_object {
-  void* native = nullptr;
-  stream_ref stream;
-  friend bool operator==(const cusolver_object& a, const cusolver_object& b) noexcept {
-    return a.native == b.native;
-  }
-};
-
-struct destroy_cusolver {
-  void operator()(const cusolver_object& object) const noexcept {
-    const library_use<cusolver_library> use;
-    const auto destroy = library_table<cusolver_library>().destroy;
-    if (destroy == nullptr) return;
-    bool destroyed = false;
-    const result<> done =
-        driver::in_context(object.stream.context().native(), source_location{}, [&]() -> result<> {
-          destroyed = true;
-          destroy(object.native);
-          return {};
-        });
-    if (!destroyed) destroy(object.native);  // which may work in another context
-    driver::report_at_end(done);
-  }
-};
-
-inline void* to_pointer(CUdeviceptr address) noexcept {
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
-}
+template <class T>
+concept cusolver_type = one_of<T, float, double, std::complex<float>, std::complex<double>>;
 
 /// Fails if an extent does not fit the library's int.
 inline result<> require_int_extent(const char* function, std::size_t extent,

@@ -2,11 +2,7 @@
 /// \file
 /// The functions of cuSPARSE, opened on first use, a handle of it, and descriptors of operands.
 
-#include <gpu/compiler/toolkit/toolkit_library.hpp>
-#include <gpu/core/unique_handle.hpp>
-#include <gpu/driver/detail/current_context.hpp>
-#include <gpu/driver/stream.hpp>
-#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/interop/detail/library_handle.hpp>
 
 namespace gpu::inline v1::detail {
 
@@ -75,38 +71,7 @@ struct cusparse_library : run_time_library<cusparse_library> {
       "nvidia/cusparse/lib"};
 
   static bool accept(const table& found, text_builder& reason) noexcept {
-    if (found.get_property == nullptr) return true;  // then it lacks more than one function
-    int major = 0;
-    found.get_property(0, &major);
-    if (major >= 12) return true;
-    reason << "this is cuSPARSE " << major;
-    return false;
-  }
-};
-
-/// A handle of cuSPARSE, and the stream that it works on.
-struct cusparse_object {
-  void* native = nullptr;
-  stream_ref stream;
-  friend bool operator==(const cusparse_object& a, const cusparse_object& b) noexcept {
-    return a.native == b.native;
-  }
-};
-
-struct destroy_cusparse {
-  void operator()(const cusparse_object& object) const noexcept {
-    const library_use<cusparse_library> use;
-    const auto destroy = library_table<cusparse_library>().destroy;
-    if (destroy == nullptr) return;
-    bool destroyed = false;
-    const result<> done =
-        driver::in_context(object.stream.context().native(), source_location{}, [&]() -> result<> {
-          destroyed = true;
-          destroy(object.native);
-          return {};
-        });
-    if (!destroyed) destroy(object.native);  // which may work in another context
-    driver::report_at_end(done);
+    return has_version(found.get_property, name, 12, 0, reason);
   }
 };
 

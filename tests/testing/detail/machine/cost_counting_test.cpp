@@ -227,6 +227,28 @@ TEST_CASE("rows of matrices cost wavefronts as 16 bytes a lane", "[cpu][costs]")
   CHECK(one.count_of(kind::matrix) == 1);
 }
 
+TEST_CASE("products of warp groups and of sparse matrices count as matrices", "[cpu][costs]") {
+  workbench bench(R"(.visible .entry k() {
+  .reg .b32 %t, %s, %z; .reg .b64 %d; .reg .f32 %f<4>; .reg .b16 %h; .reg .pred %p;
+  .shared .align 128 .b8 columns[256];
+  mov.u32 %t, %tid.x; mov.u32 %s, columns; mad.lo.u32 %t, %t, 2, %s;
+  mov.b16 %h, 0; st.shared.b16 [%t], %h; bar.sync 0; mov.b32 %z, 0; setp.ne.u32 %p, %z, 0;
+  shr.u32 %s, %s, 4; cvt.u64.u32 %d, %s; add.u64 %d, %d, 0x800080000;
+  wgmma.fence.sync.aligned;
+  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, {%z, %z, %z, %z}, %d, %p, 1, 1, 0;
+  wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;
+  mov.f32 %f0, 0f00000000; mov.b32 %z, 0x44444444;
+  mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%z, %z}, {%z, %z},
+    {%f0, %f0, %f0, %f0}, %z, 0;
+  ret; })",
+                  1, "sm_90a");
+  const cost_counts found = costs_of(bench, "k", {}, {128, 1, 1});
+  CHECK(found.count_of(kind::matrix) == 4 * 2);
+  CHECK(found.count_of(kind::synchronization) == 4 * (1 + 3));
+  CHECK(found.count_of(kind::half_precision) == 0);
+  CHECK(found.count_of(kind::single_precision) == 0);
+}
+
 TEST_CASE("a branch is divergent where the lanes of a warp go different ways", "[cpu][costs]") {
   const std::string text = R"(
 .visible .entry k(.param .u32 bits, .param .u32 least) {

@@ -134,7 +134,10 @@ inline instruction_kind kind_of_instruction(const ptx::function& in, const ptx::
     case mbarrier_arrive_drop:
     case mbarrier_test_wait:
     case mbarrier_try_wait:
-    case mbarrier_pending_count: return instruction_kind::synchronization;
+    case mbarrier_pending_count:
+    case wgmma_fence:
+    case wgmma_commit_group:
+    case wgmma_wait_group: return instruction_kind::synchronization;
     case bra:
     case brx_idx:
     case call:
@@ -143,6 +146,8 @@ inline instruction_kind kind_of_instruction(const ptx::function& in, const ptx::
     case brkpt:
     case trap: return instruction_kind::control;
     case mma:
+    case mma_sp:
+    case wgmma_mma:
     case wmma_mma:
     case wmma_load_a:
     case wmma_load_b:
