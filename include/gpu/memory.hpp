@@ -17,7 +17,6 @@
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/fill.hpp>
 #include <gpu/memory/growing_buffer.hpp>
-#include <gpu/memory/im2col_wide_map.hpp>
 #include <gpu/memory/ipc.hpp>
 #include <gpu/memory/logging_allocator.hpp>
 #include <gpu/memory/managed_buffer.hpp>
@@ -44,6 +43,4 @@
 #include <gpu/memory/shared_pool.hpp>
 #include <gpu/memory/slice.hpp>
 #include <gpu/memory/stream_memory_operation.hpp>
-#include <gpu/memory/tensor_map.hpp>
-#include <gpu/memory/tensor_map_options.hpp>
 #include <gpu/memory/virtual_memory.hpp>

@@ -25,7 +25,7 @@ TEST_CASE("the headers of random numbers are offered before main", "[random][hea
 }
 
 TEST_CASE("the cache's key changes with the headers of random numbers", "[random][headers]") {
-  std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
+  std::uint64_t hash = gpu::detail::start_of_hash;
   for (const gpu::detail::device_code_header& each : gpu::detail::random_headers) {
     hash = gpu::detail::hash_text(hash, each.source);
   }

@@ -5,6 +5,7 @@
 #include <gpu/driver.hpp>
 #include <gpu/kernel.hpp>
 #include <gpu/memory.hpp>
+#include <gpu/tensor_copy.hpp>
 
 #include "support/results.hpp"
 

@@ -166,10 +166,11 @@ template <class R, class A> using cumulative_t = chosen_t<R, sum_t<evaluated_ele
 /// Refuses a cumulative function within an expression: a scan combines elements across the blocks
 /// of a grid, which is a kernel of its own.
 template <class A> auto refuse_operand_of_scan(const A& a) noexcept {
-  static_assert(always_false<A>,
-                "a cumulative function cannot be an operand of an expression: write `const auto sums = "
-                "GPU_TRY(gpu::cumulative_sum(stream, e, axis))`, where e may be an expression, and "
-                "use `sums` in the other expression");
+  static_assert(
+      always_false<A>,
+      "a cumulative function cannot be an operand of an expression: write `const auto sums = "
+      "GPU_TRY(gpu::cumulative_sum(stream, e, axis))`, where e may be an expression, and "
+      "use `sums` in the other expression");
   return a;
 }
 

@@ -67,15 +67,15 @@ result<> launch_untyped(const stream_ref& stream, const launch_config& config,
 
 /// Gives a clearer compiler error than the conversion that fails.
 template <class A, class P> constexpr bool check_kernel_argument() noexcept {
+  // The message of refuse_result, stated here so that the compiler has fewer lines around it.
+  constexpr bool result = is_result<remove_cvref_t<A>>;
+  static_assert(
+      !result, "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
   constexpr bool fits = kernel_argument_for<A, P>;  // without notes on the concept
-  if constexpr (is_result<remove_cvref_t<A>>) {
-    refuse_result<A>();
-  } else {
-    static_assert(fits,
-                  "gpu::launch: this argument does not fit the kernel's parameter: it has another "
-                  "type, or the conversion could change its value (cast it if that is intended), "
-                  "or it is a temporary that would free its memory before the kernel runs");
-  }
+  static_assert(fits || result,
+                "gpu::launch: this argument does not fit the kernel's parameter: it has another "
+                "type, or the conversion could change its value (cast it if that is intended), or "
+                "it is a temporary that would free its memory before the kernel runs");
   return fits;
 }
 

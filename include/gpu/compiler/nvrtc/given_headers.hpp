@@ -1,14 +1,13 @@
 #pragma once
 /// \file
-/// The headers that programs can include without an include folder: `<gpu/device.hpp>`,
-/// `<gpu/tensor_copy.hpp>` and those of the C++ standard library, and `<gpu/random.hpp>` if the
-/// host program includes it.
+/// The headers that programs can include without an include folder: `<gpu/device.hpp>` and those of
+/// the C++ standard library; `<gpu/random.hpp>` and `<gpu/tensor_copy.hpp>` if the host program
+/// includes them.
 
 #include <gpu/compiler/detail/offered_headers.hpp>
 #include <gpu/compiler/nvrtc/device_header.hpp>
 #include <gpu/compiler/nvrtc/include_scan.hpp>
 #include <gpu/compiler/nvrtc/standard_headers.hpp>
-#include <gpu/compiler/nvrtc/tensor_copy_header.hpp>
 #include <gpu/compiler/program.hpp>
 
 #include <unistd.h>
@@ -18,15 +17,16 @@ namespace gpu::inline v1::detail {
 /// Returns the text of the library's header `name`, or an empty text if it is unknown.
 inline text library_header(string_ref name) {
   if (name == device_header_name) return required(text(device_header));
-  if (name == tensor_copy_header_name) return required(text(tensor_copy_header));
   const text offered = offered_headers::find(name);
   return offered.empty() ? standard_header(name) : offered;
 }
 
-/// The hash of the texts of random numbers, each of them in turn by `hash_text`. It is a part of
-/// the cache's key in all programs, also in those that do not have the texts: so they find each
-/// other's results. tests/random/device_headers_test.cpp says what it has to be.
+/// The hashes of the texts that are offered, those of each folder in turn by `hash_text`. They are
+/// a part of the cache's key in all programs, also in those that do not have the texts: so they
+/// find each other's results. The tests of device headers say what they have to be.
 inline constexpr std::uint64_t hash_of_random_headers = 0x9f4f'a78b'3005'7357;
+inline constexpr std::uint64_t hash_of_tensor_copy_headers = 0x79f4'ab52'22e7'4541;
+inline constexpr std::uint64_t start_of_hash = 0xcbf2'9ce4'8422'2325;
 
 /// Goes on with a hash (FNV-1a) by a text. Not constexpr: compilers would compute it, slowly, where
 /// the text is a constant.
@@ -40,7 +40,7 @@ inline std::uint64_t mark_of_library_headers() {
   static std::uint64_t mark = 0;  // each thread that finds 0 computes the same
   if (const std::uint64_t known = __atomic_load_n(&mark, __ATOMIC_RELAXED)) return known;
   std::uint64_t hash =
-      hash_text(hash_text(hash_of_random_headers, device_header), tensor_copy_header);
+      hash_text(hash_of_random_headers ^ hash_of_tensor_copy_headers, device_header);
   for (const plain_header& header : plain_headers) hash = hash_text(hash, header.source);
   for (const char* header : {"cstddef", "cmath", "stdint.h"}) {
     hash = hash_text(hash, libcuxx_header(header));

@@ -50,12 +50,13 @@ inline bool explain_host_header(text_builder& out, string_ref name) {
   return false;
 }
 
-/// Writes what to do for a header of random numbers in a program that does not offer them. Returns
-/// false for any other header.
+/// Writes what to do for a header that the host program has to offer and does not. Returns false
+/// for any other header.
 inline bool explain_offered_header(text_builder& out, string_ref name) {
-  if (name != "gpu/random.hpp" || !offered_headers::find(name).empty()) return false;
-  out << "Device code can include <gpu/random.hpp> if a source of the host program does so, too. "
-         "Write #include <gpu/random.hpp> there.\n";
+  const bool may_be_offered = name == "gpu/random.hpp" || name == "gpu/tensor_copy.hpp";
+  if (!may_be_offered || !offered_headers::find(name).empty()) return false;
+  out << "Device code can include <" << name
+      << "> if a source of the host program does so, too. Write #include <" << name << "> there.\n";
   return true;
 }
 

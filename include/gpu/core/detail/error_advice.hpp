@@ -189,19 +189,25 @@ inline const char* nvjitlink_advice(int code) noexcept {
   }
 }
 
+// Errors that cuBLAS, cuSOLVER and cuSPARSE share. The error names the function, and so the
+// library.
+inline constexpr char library_not_initialized[] =
+    "Create the handle while the driver and a context work, and outside of captures.";
+inline constexpr char library_alloc_failed[] = "Free device buffers that are no longer needed.";
+inline constexpr char library_invalid_value[] =
+    "The library rejects one of the arguments; check extents, strides and alignment.";
+inline constexpr char library_arch_mismatch[] =
+    "Install a version of the library that is as new as the device.";
+inline constexpr char library_execution_failed[] =
+    "A kernel of the library failed; an earlier kernel may have lost the context.";
+
 inline const char* cublas_advice(int code) noexcept {
   switch (static_cast<cublas_code>(code)) {
-    case cublas_code::not_initialized:
-      return "cuBLAS could not use the device: create the handle while the driver and a context "
-             "work, and outside of captures.";
-    case cublas_code::alloc_failed:
-      return "cuBLAS had no memory for its workspace; free buffers that are no longer needed.";
-    case cublas_code::invalid_value:
-      return "cuBLAS rejects one of the arguments; check extents, strides and alignment.";
-    case cublas_code::arch_mismatch:
-      return "This cuBLAS does not support the device; install one that is as new as the device.";
-    case cublas_code::execution_failed:
-      return "A kernel of cuBLAS failed; an earlier kernel may have lost the context.";
+    case cublas_code::not_initialized: return library_not_initialized;
+    case cublas_code::alloc_failed: return library_alloc_failed;
+    case cublas_code::invalid_value: return library_invalid_value;
+    case cublas_code::arch_mismatch: return library_arch_mismatch;
+    case cublas_code::execution_failed: return library_execution_failed;
     case cublas_code::not_supported:
       return "This cuBLAS does not have the operation for these types and layouts; gpu::matmul "
              "does.";
@@ -221,38 +227,26 @@ inline const char* cufft_advice(int code) noexcept {
 
 inline const char* cusolver_advice(int code) noexcept {
   switch (static_cast<cusolver_code>(code)) {
-    case cusolver_code::not_initialized:
-      return "cuSOLVER could not use the device: create the handle while the driver and a context "
-             "work, and outside of captures.";
-    case cusolver_code::alloc_failed:
-      return "cuSOLVER could not allocate memory; free device buffers that are no longer needed.";
-    case cusolver_code::invalid_value:
-      return "cuSOLVER rejects one of the arguments; check extents and strides.";
-    case cusolver_code::arch_mismatch:
-      return "This cuSOLVER does not support the device; install one that is as new as the device.";
-    case cusolver_code::execution_failed:
-      return "A kernel of cuSOLVER failed; an earlier kernel may have lost the context.";
+    case cusolver_code::not_initialized: return library_not_initialized;
+    case cusolver_code::alloc_failed: return library_alloc_failed;
+    case cusolver_code::invalid_value: return library_invalid_value;
+    case cusolver_code::arch_mismatch: return library_arch_mismatch;
+    case cusolver_code::execution_failed: return library_execution_failed;
     default: return nullptr;
   }
 }
 
 inline const char* cusparse_advice(int code) noexcept {
   switch (static_cast<cusparse_code>(code)) {
-    case cusparse_code::not_initialized:
-      return "cuSPARSE could not use the device: create the handle while the driver and a context "
-             "work, and outside of captures.";
-    case cusparse_code::alloc_failed:
-      return "cuSPARSE could not allocate memory; free device buffers that are no longer needed.";
-    case cusparse_code::invalid_value:
-      return "cuSPARSE rejects one of the arguments; check extents and strides.";
-    case cusparse_code::arch_mismatch:
-      return "This cuSPARSE does not support the device; install one that is as new as the device.";
-    case cusparse_code::execution_failed:
-      return "A kernel of cuSPARSE failed; an earlier kernel may have lost the context.";
+    case cusparse_code::not_initialized: return library_not_initialized;
+    case cusparse_code::alloc_failed: return library_alloc_failed;
+    case cusparse_code::invalid_value: return library_invalid_value;
+    case cusparse_code::arch_mismatch: return library_arch_mismatch;
+    case cusparse_code::execution_failed: return library_execution_failed;
     case cusparse_code::not_supported:
-      return "This cuSPARSE does not have the operation for these types and layouts.";
+      return "cuSPARSE does not have this operation for these types and layouts.";
     case cusparse_code::insufficient_resources:
-      return "The device has too little memory or shared memory for this call of cuSPARSE.";
+      return "The device has too little memory or shared memory.";
     default: return nullptr;
   }
 }

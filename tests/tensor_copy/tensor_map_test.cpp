@@ -1,4 +1,4 @@
-#include <gpu/memory/tensor_map.hpp>
+#include <gpu/tensor_copy/tensor_map.hpp>
 
 #include "support/results.hpp"
 

@@ -6,7 +6,8 @@
 #include <gpu/driver/context_or_device.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/detail/tensor_map_checks.hpp>
+#include <gpu/tensor_copy/detail/device_headers.hpp>
+#include <gpu/tensor_copy/detail/tensor_map_checks.hpp>
 
 namespace gpu::inline v1 {
 

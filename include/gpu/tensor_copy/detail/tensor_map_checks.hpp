@@ -7,7 +7,7 @@
 #include <gpu/driver/detail/device_refusals.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
-#include <gpu/memory/tensor_map_options.hpp>
+#include <gpu/tensor_copy/tensor_map_options.hpp>
 
 namespace gpu::inline v1::detail {
 

@@ -4,7 +4,7 @@
 /// compute capability 10.0 and later.
 
 #include <gpu/driver/device_attribute.hpp>
-#include <gpu/memory/tensor_map.hpp>
+#include <gpu/tensor_copy/tensor_map.hpp>
 
 namespace gpu::inline v1 {
 

@@ -1,4 +1,4 @@
-#include <gpu/memory/im2col_wide_map.hpp>
+#include <gpu/tensor_copy/im2col_wide_map.hpp>
 
 #include "support/results.hpp"
 

@@ -1,14 +1,14 @@
 #pragma once
 /// \file
-/// The text of the header `<gpu/tensor_copy.hpp>` of device code: the functions that use tensor
-/// maps. Every program that is compiled at run time can include it without an include folder.
+/// The text of the header `<gpu/tensor_copy.hpp>` for device code: the functions that use tensor
+/// maps.
 
 namespace gpu::inline v1::detail {
 
 inline constexpr char tensor_copy_header_name[] = "gpu/tensor_copy.hpp";
 
 /// C++11 and later, for NVRTC and nvcc; includes nothing. `gpu::tensor_map` has the layout of the
-/// type of the same name in `gpu/memory`.
+/// type of the same name on the host.
 inline constexpr char tensor_copy_header[] = R"gpu(#ifndef GPU_TENSOR_COPY_HPP
 #define GPU_TENSOR_COPY_HPP
 // Copies of tiles between arrays, which tensor maps describe, and shared memory. One thread asks for

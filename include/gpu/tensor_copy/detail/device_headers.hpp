@@ -1,0 +1,14 @@
+#pragma once
+/// \file
+/// Offers the header of tensor copies for device code.
+
+#include <gpu/compiler/detail/offered_headers.hpp>
+#include <gpu/tensor_copy/detail/tensor_copy_header.hpp>
+
+namespace gpu::inline v1::detail {
+
+inline constexpr device_code_header tensor_copy_headers[] = {
+    {tensor_copy_header_name, tensor_copy_header}};
+inline const offered_headers offered_tensor_copy_headers{tensor_copy_headers};
+
+}  // namespace gpu::inline v1::detail
