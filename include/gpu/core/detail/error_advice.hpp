@@ -194,12 +194,10 @@ inline const char* nvjitlink_advice(int code) noexcept {
 inline constexpr char library_not_initialized[] =
     "Create the handle while the driver and a context work, and outside of captures.";
 inline constexpr char library_alloc_failed[] = "Free device buffers that are no longer needed.";
-inline constexpr char library_invalid_value[] =
-    "The library rejects one of the arguments; check extents, strides and alignment.";
+inline constexpr char library_invalid_value[] = "Check extents, strides and alignment.";
 inline constexpr char library_arch_mismatch[] =
     "Install a version of the library that is as new as the device.";
-inline constexpr char library_execution_failed[] =
-    "A kernel of the library failed; an earlier kernel may have lost the context.";
+inline constexpr char library_execution_failed[] = "An earlier kernel may have lost the context.";
 
 inline const char* cublas_advice(int code) noexcept {
   switch (static_cast<cublas_code>(code)) {
