@@ -28,8 +28,9 @@ inline gpu::testing::cost_report known_costs() {
   cost_counts jump = counts({{kind::control, 50}, {kind::integer, 50}}, 16);
   jump.branches = 50;
   jump.divergent_branches = 25;
-  return {{{"transpose<float>", 2, {{"/home/me/a.cu", 7, "", memory}, {"/home/me/a.cu", 9, "", tile}}},
-           {"a & \"b\"", 1, {{"", 44, "@%p bra L;", jump}}}}};
+  return {
+      {{"transpose<float>", 2, {{"/home/me/a.cu", 7, "", memory}, {"/home/me/a.cu", 9, "", tile}}},
+       {"a & \"b\"", 1, {{"", 44, "@%p bra L;", jump}}}}};
 }
 
 }  // namespace test
