@@ -73,12 +73,12 @@ inline constexpr backend own_backend{
     &count_held,
     [](driver_state& driver) { return driver.findings.exchange(0); },
     [](driver_state& driver) -> machine::cost_table& {
-      (void)count_held(driver);
+      finish_all_work(driver);
       return driver.costs.begin();
     },
     [](driver_state& driver, machine::cost_table& table) { driver.costs.end(table); },
     [](driver_state& driver, machine::cost_table& table) {
-      (void)count_held(driver);
+      finish_all_work(driver);
       return table.report();
     },
 };

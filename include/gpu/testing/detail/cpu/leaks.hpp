@@ -96,14 +96,17 @@ inline std::vector<live_object> collect_live(driver_state& driver) {
   return list;
 }
 
+/// Waits for the work of all contexts.
+inline void finish_all_work(driver_state& driver) {
+  call c{driver, driver_lock(driver.mutex)};
+  for (const context_ptr& each : driver.contexts.all())
+    if (each->alive) c.finish(each);
+}
+
 /// Waits for all work, whose objects are alive until it is done; then counts what is alive, retains
 /// of primary contexts, and contexts on the calling thread's stack.
 inline std::size_t count_held(driver_state& driver) {
-  {
-    call c{driver, driver_lock(driver.mutex)};
-    for (const context_ptr& each : driver.contexts.all())
-      if (each->alive) c.finish(each);
-  }
+  finish_all_work(driver);
   std::size_t count = collect_live(driver).size();
   const driver_lock lock(driver.mutex);
   count += stack_of_thread(driver).contexts.size();
