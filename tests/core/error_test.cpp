@@ -167,9 +167,9 @@ TEST_CASE("error: the advice is about the code", "[core][error]") {
   has(advice(error_domain::nvjitlink, 18), "LTO_NOT_ENABLED (18). Set link_time_optimization");
   has(advice(error_domain::nvrtc, 7), "BUILTIN_OPERATION_FAILURE (7). libnvrtc-builtins");
   has(advice(error_domain::driver, CUDA_ERROR_UNSUPPORTED_PTX_VERSION), "update the driver");
-  has(advice(error_domain::cublas, 3), "ALLOC_FAILED (3). cuBLAS had no memory");
+  has(advice(error_domain::cublas, 3), "ALLOC_FAILED (3). Free device buffers");
   has(advice(error_domain::cufft, 8), "INVALID_SIZE (8). cuFFT does not transform");
-  has(advice(error_domain::cusolver, 4), "ARCH_MISMATCH (4). This cuSOLVER does not support");
+  has(advice(error_domain::cusolver, 4), "ARCH_MISMATCH (4). Install a version of the library");
   has(advice(error_domain::cusparse, 11), "INSUFFICIENT_RESOURCES (11). The device has too");
   has(advice(error_domain::nccl, 6), "ncclRemoteError (6). Another rank has failed");
   CHECK(advice(error_domain::curand, 102) == "x: unknown (102)");

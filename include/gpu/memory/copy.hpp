@@ -73,12 +73,16 @@ template <class Source, class Destination> constexpr bool check_copied_ranges() 
 
 /// Checks the types of a copy, and that none is a result. Returns whether all is well.
 template <class Source, class Destination> constexpr bool check_copy() noexcept {
-  if constexpr (is_result<remove_cvref_t<Source>> || is_result<remove_cvref_t<Destination>>) {
-    refuse_result<Source, Destination>();
+  // The message of refuse_result, stated here so that the compiler has fewer lines around it.
+  constexpr bool results =
+      is_result<remove_cvref_t<Source>> || is_result<remove_cvref_t<Destination>>;
+  static_assert(!results,
+                "this is a result<T>, not a T: write GPU_TRY(...) around the call that "
+                "returned it");
+  if constexpr (results)
     return false;
-  } else {
+  else
     return check_copied_ranges<Source, Destination>();
-  }
 }
 
 }  // namespace detail
