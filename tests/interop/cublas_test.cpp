@@ -216,16 +216,21 @@ TEST_CASE("cuBLAS: each of its calls fails in turn", "[interop][cublas]") {
   CHECK(calls == 3);
 }
 
-TEST_CASE("cuBLAS: driver calls fail in turn", "[interop][cublas][cpu]") {
+TEST_CASE("cuBLAS: driver calls and allocations fail in turn", "[interop][cublas][cpu]") {
   const auto table = blas_stand_in::cublas();
   const in_force stand_in(table);
-  CHECK(test::sweep_calls(
+  blas_stand_in::computes = false;
+  CHECK(test::sweep(
             []() -> gpu::result<> {
               const auto stream = GPU_TRY(gpu::stream::create(GPU_TRY(gpu::device::get(0))));
-              return gpu::cublas_handle::create(stream).transform([](const auto&) {});
+              auto blas = GPU_TRY(gpu::cublas_handle::create(stream));
+              const auto a = GPU_TRY(gpu::eye<float>(stream, 2));
+              auto c = GPU_TRY(gpu::zeros<float>(stream, gpu::shape{2, 2}));
+              return blas.matmul(a, a, c);
             },
             // The destructor destroys the handle all the same, and reports them.
             {"cuCtxGetCurrent", "cuCtxPushCurrent"}) == "");
+  blas_stand_in::computes = true;
   CHECK(blas_stand_in::live == 0);
 }
 

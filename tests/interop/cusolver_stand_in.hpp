@@ -79,7 +79,8 @@ inline void reflect(matrix& a, int of, const complex& factor, matrix& c, int col
 template <class T>
 int factorize(void*, int m, int n, void* a, int leading, void* factors, void* work, int size,
               int* info) {
-  if (test::calls_of_library().fails()) return 7;
+  const test::library_call call;
+  if (call.fails()) return 7;
   if (!computes) return write_info(info);
   CHECK(leading == m);
   CHECK(work != nullptr);
@@ -106,7 +107,8 @@ int factorize(void*, int m, int n, void* a, int leading, void* factors, void* wo
 template <class T>
 int apply(void*, int side, int transpose, int m, int n, int k, const void* a, int,
           const void* factors, void* c, int leading, void*, int, int* info) {
-  if (test::calls_of_library().fails()) return 7;
+  const test::library_call call;
+  if (call.fails()) return 7;
   if (!computes) return write_info(info);
   CHECK(side == 0);
   CHECK(transpose == (std::is_floating_point_v<T> ? 1 : 2));
@@ -124,7 +126,8 @@ int apply(void*, int side, int transpose, int m, int n, int k, const void* a, in
 template <class T>
 int solve(void*, int side, int triangle, int transpose, int diagonal, int m, int n, const void*,
           const void* a, int a_leading, void* b, int b_leading) {
-  if (test::calls_of_library().fails()) return 13;
+  const test::library_call call;
+  if (call.fails()) return 13;
   if (!computes) return 0;
   CHECK((side == 0 && triangle == 1 && transpose == 0 && diagonal == 0));
   matrix r{a_leading, read<T>(a, a_leading * m)}, x{b_leading, read<T>(b, b_leading * n)};
@@ -141,7 +144,8 @@ int solve(void*, int side, int triangle, int transpose, int diagonal, int m, int
 template <class T>
 int decompose(void*, int vectors, int triangle, int n, void* a, int leading, void* values, void*,
               int size, int* info) {
-  if (test::calls_of_library().fails()) return 7;
+  const test::library_call call;
+  if (call.fails()) return 7;
   if (!computes) return write_info(info);
   CHECK(triangle == 0);
   CHECK(leading == n);
@@ -210,7 +214,8 @@ template <class T> void fill(gpu::detail::cusolver_functions& table) {
 inline gpu::detail::cusolver_functions cusolver() {
   gpu::detail::cusolver_functions table{};
   table.create = [](void** made) {
-    if (test::calls_of_library().fails()) return 2;
+    const test::library_call call;
+    if (call.fails()) return 2;
     *made = new int;
     ++live;
     return 0;

@@ -236,10 +236,10 @@ TEST_CASE("cuSOLVER: each of its calls fails in turn", "[interop][cusolver]") {
   CHECK(calls == 11);
 }
 
-TEST_CASE("cuSOLVER: driver calls fail in turn", "[interop][cusolver][cpu]") {
+TEST_CASE("cuSOLVER: driver calls and allocations fail in turn", "[interop][cusolver][cpu]") {
   const stand_ins in_force;
   cusolver_stand_in::computes = false;
-  CHECK(test::sweep_calls(
+  CHECK(test::sweep(
             []() -> gpu::result<> {
               const auto stream = GPU_TRY(gpu::stream::create(GPU_TRY(gpu::device::get(0))));
               auto solver = GPU_TRY(gpu::cusolver_handle::create(stream));

@@ -41,7 +41,8 @@ struct operand {
 };
 
 int make(void** made, const operand& what) {
-  if (test::calls_of_library().fails()) return 3;
+  const test::library_call call;
+  if (call.fails()) return 3;
   *made = new operand(what);
   ++live;
   return 0;
@@ -101,7 +102,8 @@ void multiply(const operand& a, operand b, const operand& c, bool turned, const 
 
 int multiply(const void* a, const void* b, void* c, bool turned, const void* alpha,
              const void* beta, int type) {
-  if (test::calls_of_library().fails()) return 6;
+  const test::library_call call;
+  if (call.fails()) return 6;
   if (!computes) return 0;
   REQUIRE(gpu::driver::current_entry_points().stream_synchronize(
               static_cast<CUstream>(stream_of_handle)) == CUDA_SUCCESS);
@@ -357,10 +359,10 @@ TEST_CASE("cuSPARSE: each of its calls fails in turn", "[interop][cusparse]") {
   CHECK(calls == 12);
 }
 
-TEST_CASE("cuSPARSE: driver calls fail in turn", "[interop][cusparse][cpu]") {
+TEST_CASE("cuSPARSE: driver calls and allocations fail in turn", "[interop][cusparse][cpu]") {
   const auto table = stand_in();
   const in_force replaced(table);
-  CHECK(test::sweep_calls(
+  CHECK(test::sweep(
             []() -> gpu::result<> {
               const auto stream = GPU_TRY(gpu::stream::create(GPU_TRY(gpu::device::get(0))));
               return gpu::cusparse_handle::create(stream).transform([](const auto&) {});
@@ -369,11 +371,12 @@ TEST_CASE("cuSPARSE: driver calls fail in turn", "[interop][cusparse][cpu]") {
   CHECK(live == 0);
 }
 
-TEST_CASE("cuSPARSE: driver calls of products fail in turn", "[interop][cusparse][cpu][thorough]") {
+TEST_CASE("cuSPARSE: driver calls and allocations of products fail in turn",
+          "[interop][cusparse][cpu][thorough]") {
   const auto table = stand_in();
   const in_force replaced(table);
   computes = false;
-  CHECK(test::sweep_calls(
+  CHECK(test::sweep(
             []() -> gpu::result<> {
               const auto stream = GPU_TRY(gpu::stream::create(GPU_TRY(gpu::device::get(0))));
               auto handle = GPU_TRY(gpu::cusparse_handle::create(stream));

@@ -2,6 +2,7 @@
 /// \file
 /// Library calls that fail in turn: for tables of functions that stand in for a library.
 
+#include "support/host_memory.hpp"
 #include "support/results.hpp"
 
 #include <string>
@@ -20,6 +21,17 @@ inline library_calls& calls_of_library() {
   static library_calls calls;
   return calls;
 }
+
+/// A call of a stand-in, for as long as it runs. What it allocates is the library's, and does not
+/// fail.
+class library_call {
+ public:
+  bool fails() const { return fails_; }
+
+ private:
+  spared_allocations spared_;
+  bool fails_ = calls_of_library().fails();
+};
 
 /// Runs `operation`, which returns a result, with each of its library calls failing in turn, and
 /// then without. `check(error, number)` looks at each error. Returns how many calls there are.
