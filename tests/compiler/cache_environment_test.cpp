@@ -4,6 +4,7 @@
 #include "compiler/cache_support.hpp"
 #include "compiler/link_support.hpp"
 #include "support/drivers.hpp"
+#include "support/sanitizers.hpp"
 #include "support/subprocess.hpp"
 
 namespace cache_environment_test {
@@ -155,11 +156,13 @@ TEST_CASE("the lines that the CPU driver's reports name are the same in every fo
   // A file of another folder keeps its whole name.
   const gpu::program elsewhere(source, "/elsewhere/kernel.cu");
   CHECK(gpu::compile(elsewhere, options).value().ptx().contains("\"/elsewhere/kernel.cu\""));
-  // So do all files if the folder was removed.
-  REQUIRE(::chdir(folder.make_folder("removed").c_str()) == 0);
-  REQUIRE(::rmdir((folder.path() + "/removed").c_str()) == 0);
-  const gpu::program nowhere(source, "/nowhere/kernel.cu");
-  CHECK(gpu::compile(nowhere, options).value().ptx().contains("\"/nowhere/kernel.cu\""));
+  // So do all files if the folder was removed. NVRTC then reads past a buffer of its own.
+  if (!test::address_sanitizer) {
+    REQUIRE(::chdir(folder.make_folder("removed").c_str()) == 0);
+    REQUIRE(::rmdir((folder.path() + "/removed").c_str()) == 0);
+    const gpu::program nowhere(source, "/nowhere/kernel.cu");
+    CHECK(gpu::compile(nowhere, options).value().ptx().contains("\"/nowhere/kernel.cu\""));
+  }
   REQUIRE(::chdir(places[1].c_str()) == 0);
   // What the caller asks for is as on a GPU.
   options.line_info = true;
