@@ -214,6 +214,39 @@ gpu::result<gpu::text> second(gpu::stream_ref stream, gpu::array_view<const floa
   return gpu::to_text(stream, sums);
 }
 
+TEST_CASE("reductions of no elements are those of NumPy", "[array][reductions]") {
+  const fixture f;
+  const auto none = test::value_of(gpu::zeros<float>(f.stream, gpu::shape{0}));
+  CHECK(test::value_of(gpu::item(f.stream, gpu::sum(none))) == 0);
+  CHECK(test::value_of(gpu::item(f.stream, gpu::product(none))) == 1);
+  CHECK(std::isnan(test::value_of(gpu::item(f.stream, gpu::mean(none)))));
+  CHECK(test::value_of(gpu::item(f.stream, gpu::norm(none))) == 0);
+  CHECK_FALSE(test::value_of(gpu::item(f.stream, gpu::any_of(none))));
+  CHECK(test::value_of(gpu::item(f.stream, gpu::all_of(none))));
+  CHECK(test::value_of(gpu::item(f.stream, gpu::count(none))) == 0);
+  CHECK(test::value_of(gpu::item(f.stream, gpu::dot(none, none))) == 0);
+
+  // Of two lines without elements, alone and within a larger expression.
+  const auto m = test::value_of(gpu::zeros<float>(f.stream, gpu::shape{2, 0}));
+  array_test::same(gpu::evaluate(f.stream, gpu::sum(m, gpu::axis<1>)), {2}, {0, 0});
+  array_test::same(gpu::evaluate(f.stream, 3 - gpu::product(m, gpu::axis<1>)), {2}, {2, 2});
+  array_test::same(gpu::evaluate(f.stream, gpu::sum(m, gpu::axis<1>, gpu::keep_dims) * m), {2, 0},
+                   {});
+  array_test::same(gpu::evaluate(f.stream, gpu::sum(m, gpu::axis<0>)), {0}, {});
+  array_test::same(gpu::evaluate(f.stream, gpu::max(m, gpu::axis<0>)), {0}, {});
+
+  // There is no smallest or largest of none, nor an index of it.
+  const auto refused = [&](const auto& expression) {
+    const gpu::cuda_error error = test::error_of(gpu::evaluate(f.stream, expression));
+    CHECK(error == gpu::errc::invalid_argument);
+    CHECK(test::says(error, "has 0 elements. Pass at least 1"));
+  };
+  refused(gpu::min(m, gpu::axis<1>));
+  refused(gpu::argmax(m, gpu::axis<1>));
+  refused(1 + gpu::max(none));
+  refused(m + gpu::argmin(m, gpu::axis<-1>, gpu::keep_dims));
+}
+
 TEST_CASE("programs of arrays need no kernel", "[array][reductions][thorough]") {
   const fixture f;
   std::vector<float> host;
