@@ -152,5 +152,28 @@ TEST_CASE("operands that were moved from are refused by functions of arrays", "[
   }
 }
 
+TEST_CASE("an evaluation without memory of the host to work in says so", "[array][faults]") {
+  if (!test::failing_allocation::possible()) return;
+  const array_test::fixture f;
+  const auto x = test::value_of(gpu::ones<float>(f.stream, gpu::shape{2, 3}));
+  auto y = test::value_of(gpu::zeros<float>(f.stream, gpu::shape{3}));
+  const auto refused = [&](auto operation) {
+    const gpu::detail::evaluation_work kept;  // by another evaluation
+    const test::failing_allocation failing(0);
+    return operation();
+  };
+  const auto check = [](const gpu::result<>& outcome) {
+    const gpu::cuda_error error = test::error_of(outcome);
+    CHECK(error == gpu::errc::out_of_host_memory);
+    CHECK(test::says(error, "bytes left for bookkeeping. Free host memory."));
+  };
+  const auto add = [&] { return gpu::assign(f.stream, y, 2 * x(0) + y); };
+  check(refused(add));
+  const auto sum = [&] { return gpu::assign(f.stream, y, gpu::sum(x, gpu::axis<0>)); };
+  check(refused(sum));
+  test::value_of(add());
+  test::value_of(sum());
+}
+
 }  // namespace
 }  // namespace array_failure_test

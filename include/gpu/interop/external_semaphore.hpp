@@ -3,6 +3,7 @@
 /// `external_semaphore`: a semaphore or fence of another interface, such as Vulkan, which streams
 /// signal and wait for.
 
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/driver/detail/queued_call.hpp>
 #include <gpu/interop/foreign_handle.hpp>
 #include <gpu/memory/ranges.hpp>
@@ -301,14 +302,18 @@ result<> queue_semaphores(const char* function, const stream_ref& stream, const 
   GPU_TRY(require(stream, function, where));
   GPU_TRY(check_semaphores(function, all, count, stream.context(), where));
   if (count == 0) return {};
-  return on_stream(stream, where, [&] {
-    CUexternalSemaphore natives[most_semaphores];
-    decltype(native_parameters(*all)) parameters[most_semaphores];
+  return on_stream(stream, where, [&]() -> result<> {
+    struct semaphores_of_driver {
+      CUexternalSemaphore natives[most_semaphores];
+      decltype(native_parameters(*all)) parameters[most_semaphores];
+    };
+    const heap_object<semaphores_of_driver> made;
+    if (!made) return fail(out_of_host_memory_error(function, sizeof(semaphores_of_driver), where));
     for (std::size_t i = 0; i < count; ++i) {
-      natives[i] = all[i].semaphore.native();
-      parameters[i] = native_parameters(all[i]);
+      made->natives[i] = all[i].semaphore.native();
+      made->parameters[i] = native_parameters(all[i]);
     }
-    return queue<Member>(stream, semaphore_label, where, &natives[0], &parameters[0],
+    return queue<Member>(stream, semaphore_label, where, &made->natives[0], &made->parameters[0],
                          static_cast<unsigned>(count), stream.native());
   });
 }

@@ -2,6 +2,7 @@
 /// \file
 /// `memory_operation` and `perform`: let a stream wait for a value in memory, or write one.
 
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/driver/detail/device_refusals.hpp>
 #include <gpu/memory/copy.hpp>
 
@@ -203,7 +204,7 @@ inline result<> perform_on(const stream_ref& stream, const memory_operation* ope
   GPU_TRY(require(stream, "gpu::perform", where));
   GPU_TRY(check_memory_operations("gpu::perform", operations, count, stream.context(), where));
   if (count == 0) return {};
-  result<> done = on_stream(stream, where, [&] {
+  result<> done = on_stream(stream, where, [&]() -> result<> {
     if (count == 1) {
       const auto& word = operations->native().waitValue;
       switch (word.operation) {
@@ -226,11 +227,16 @@ inline result<> perform_on(const stream_ref& stream, const memory_operation* ope
         default: break;
       }
     }
-    CUstreamBatchMemOpParams natives[most_memory_operations];
-    for (std::size_t i = 0; i < count; ++i) natives[i] = operations[i].native();
+    struct operations_of_driver {
+      CUstreamBatchMemOpParams all[most_memory_operations];
+    };
+    const heap_object<operations_of_driver> natives;
+    if (!natives)
+      return fail(out_of_host_memory_error("gpu::perform", sizeof(operations_of_driver), where));
+    for (std::size_t i = 0; i < count; ++i) natives->all[i] = operations[i].native();
     return queue<&driver::entry_points::stream_batch_mem_op>(
         stream, memory_operation_label, where, stream.native(), static_cast<unsigned>(count),
-        &natives[0], 0u);
+        &natives->all[0], 0u);
   });
   if (done.has_value()) return done;
   return fail(explain_word(detail::move(done).error()));

@@ -49,7 +49,10 @@ inline result<> describe_cumulative(const evaluation& call, const expression_lay
 /// Scans along the last axis of the loop: the others are lines, each of which is a segment of the
 /// elements in C order.
 inline result<> run_cumulative(const evaluation& call, const cumulative_step& step) {
-  expression_layout layout;
+  const evaluation_work work;
+  if (!work) return fail(evaluation_work::no_memory(call));
+  expression_layout& layout = work.layout();
+  expression_arguments& arguments = work.arguments();
   GPU_TRY(add_expression(call, step.operand, layout));
   loop_operand out = *step.out;
   if (layout.has_index_checks) GPU_TRY(check_taken_indices(call, step.operand));
@@ -64,7 +67,6 @@ inline result<> run_cumulative(const evaluation& call, const cumulative_step& st
   auto length = static_cast<long long>(out.extents[step.axis]);
   const bool segmented = static_cast<std::size_t>(length) != out.memory.count;
   if (turns) order_axes(out, order);
-  expression_arguments arguments;
   arguments.add_result(&out);
   if (!arguments.add_slots(layout, *step.out, turns ? order : nullptr) ||
       (segmented && !arguments.add_number(&length)))

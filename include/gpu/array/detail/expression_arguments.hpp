@@ -4,6 +4,9 @@
 
 #include <gpu/array/detail/expression_kernels.hpp>
 #include <gpu/array/detail/shared_kernel.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+
+#include <new>
 
 namespace gpu::inline v1::detail {
 
@@ -172,6 +175,40 @@ class expression_arguments {
   repeated_leaf repeated_[most_repeated];
   std::size_t used_ = 0, view_count_ = 0, repeated_count_ = 0;
   bool plain_ = true;
+};
+
+/// What an evaluation works with: 13 KB, which a thread with a small stack does not have. It is
+/// false where the host had no memory. One is kept for the evaluation that comes next: to allocate
+/// this much takes longer than the rest of a small assignment.
+class evaluation_work {
+ public:
+  evaluation_work() noexcept : parts_{__atomic_exchange_n(&kept_, nullptr, __ATOMIC_ACQUIRE)} {
+    if (parts_ == nullptr)
+      parts_ = new (std::nothrow) parts;
+    else
+      ::new (static_cast<void*>(parts_)) parts;
+  }
+  evaluation_work(const evaluation_work&) = delete;
+  evaluation_work& operator=(const evaluation_work&) = delete;
+  ~evaluation_work() {
+    if (parts_ != nullptr) delete __atomic_exchange_n(&kept_, parts_, __ATOMIC_ACQ_REL);
+  }
+
+  explicit operator bool() const noexcept { return parts_ != nullptr; }
+  expression_layout& layout() const noexcept { return parts_->layout; }
+  expression_arguments& arguments() const noexcept { return parts_->arguments; }
+  static cuda_error no_memory(const evaluation& call) noexcept {
+    return out_of_host_memory_error(call.function, sizeof(parts), call.where);
+  }
+
+ private:
+  struct parts {
+    expression_layout layout;
+    expression_arguments arguments;
+  };
+  static inline parts* kept_ = nullptr;
+
+  parts* parts_;
 };
 
 }  // namespace gpu::inline v1::detail

@@ -184,13 +184,15 @@ inline result<> run_by_copy(const evaluation& call, const expression_target* tar
 inline result<> run_in_one_kernel(const evaluation& call, const expression_target* targets,
                                   std::size_t count, evaluation_step step) {
   GPU_TRY(require(call.stream, call.function, call.where));
-  expression_layout layout;
+  const evaluation_work work;
+  if (!work) return fail(evaluation_work::no_memory(call));
+  expression_layout& layout = work.layout();
+  expression_arguments& arguments = work.arguments();
   for (std::size_t t = 0; t < count; ++t)
     GPU_TRY(add_expression(call, targets[t].expression, layout));
   GPU_TRY(make_result(targets[0], layout));
   for (std::size_t t = 0; t < count; ++t) GPU_TRY(require_target(call, layout, *targets[t].out));
   GPU_TRY(require_one_shape(call, targets, count));
-  expression_arguments arguments;
   if (!arguments.add(targets, count, layout)) return refuse_operands(call);
   bool overlaps = false;
   for (std::size_t t = 0; t < count; ++t)

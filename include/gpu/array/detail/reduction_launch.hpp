@@ -123,7 +123,10 @@ inline bool overlaps_operand(const expression_layout& layout, const expression_a
 /// that overlaps the operand.
 inline result<bool> run_reduction_step(const evaluation& call, const reduction_step& step,
                                        evaluation_step what) {
-  expression_layout layout;
+  const evaluation_work work;
+  if (!work) return fail(evaluation_work::no_memory(call));
+  expression_layout& layout = work.layout();
+  expression_arguments& arguments = work.arguments();
   GPU_TRY(add_expression(call, step.operand(), layout));
   loop_operand shape;
   shape.rank = step.rank;
@@ -132,7 +135,6 @@ inline result<bool> run_reduction_step(const evaluation& call, const reduction_s
   int order[most_axes];
   std::size_t segments = 1;
   const bool turns = order_kept_first(step, order, segments);
-  expression_arguments arguments;
   const bool has_correction = step.texts().parameters[1].type.bytes != 0;
   if (!arguments.add_slots(layout, shape, turns ? order : nullptr) ||
       (has_correction && !arguments.add_number(step.reduction().correction())))

@@ -1,8 +1,10 @@
 #pragma once
 /// \file
-/// Errors for host memory that runs out, and texts that are checked for it.
+/// Errors for host memory that runs out, and texts and objects that are checked for it.
 
 #include <gpu/core/result.hpp>
+
+#include <new>
 
 namespace gpu::inline v1::detail {
 
@@ -13,6 +15,22 @@ inline cuda_error out_of_host_memory_error(const char* function, std::size_t byt
   out << "the host had no " << bytes << " bytes left for bookkeeping. Free host memory.";
   return refusal(errc::out_of_host_memory, function, out.finish(), where, bytes);
 }
+
+/// An object that is too large for a thread with a small stack. It is false where the host had no
+/// memory for it.
+template <class T> class heap_object {
+ public:
+  heap_object() noexcept : object_{new(std::nothrow) T} {}
+  heap_object(const heap_object&) = delete;
+  heap_object& operator=(const heap_object&) = delete;
+  ~heap_object() { delete object_; }
+
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+  T* operator->() const noexcept { return object_; }
+
+ private:
+  T* object_;
+};
 
 /// Copies characters into a text.
 /// **Errors**: `errc::out_of_host_memory`.
