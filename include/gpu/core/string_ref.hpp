@@ -35,10 +35,8 @@ concept bytes_like = contiguous_range<Range> && sizeof(element_of<Range>) == 1 &
 class string_ref {
  public:
   constexpr string_ref() noexcept = default;
-  // With its sanitizer of undefined behavior g++ compares no address to nullptr at compile time.
   constexpr string_ref(const char* string) noexcept
-      : data_{!__builtin_is_constant_evaluated() && string == nullptr ? "" : string},
-        size_{__builtin_strlen(data_)} {}
+      : data_{string == nullptr ? "" : string}, size_{__builtin_strlen(data_)} {}
   constexpr string_ref(const char* characters, std::size_t size) noexcept
       : data_{characters}, size_{size} {}
   template <detail::string_like String>

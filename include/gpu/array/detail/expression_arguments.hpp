@@ -177,9 +177,9 @@ class expression_arguments {
   bool plain_ = true;
 };
 
-/// What an evaluation works with: 13 KB, which a thread with a small stack does not have. It is
-/// false where the host had no memory. One is kept for the evaluation that comes next: to allocate
-/// this much takes longer than the rest of a small assignment.
+/// The work memory of an evaluation, on the heap: it takes 13 KB, and threads may have small
+/// stacks. Converts to false if it could not be allocated. One block is kept for the next
+/// evaluation, because allocating it takes longer than the rest of a small assignment.
 class evaluation_work {
  public:
   evaluation_work() noexcept : parts_{__atomic_exchange_n(&kept_, nullptr, __ATOMIC_ACQUIRE)} {

@@ -11,6 +11,13 @@ namespace gpu::inline v1::detail {
 /// A header of the library's for device code.
 struct device_code_header {
   string_ref name, source;
+
+  /// From two null-terminated arrays. To convert them by way of pointers is no constant expression
+  /// for g++ with -fsanitize=undefined.
+  template <std::size_t NameSize, std::size_t SourceSize>
+  constexpr device_code_header(const char (&header_name)[NameSize],
+                               const char (&header_source)[SourceSize]) noexcept
+      : name{header_name, NameSize - 1}, source{header_source, SourceSize - 1} {}
 };
 
 /// Headers that programs compiled at run time can include if a source of the host program includes

@@ -16,8 +16,8 @@ inline cuda_error out_of_host_memory_error(const char* function, std::size_t byt
   return refusal(errc::out_of_host_memory, function, out.finish(), where, bytes);
 }
 
-/// An object that is too large for a thread with a small stack. It is false where the host had no
-/// memory for it.
+/// Owns an object on the heap that is too large for small stacks. Converts to false if it could not
+/// be allocated.
 template <class T> class heap_object {
  public:
   heap_object() noexcept : object_{new(std::nothrow) T} {}
