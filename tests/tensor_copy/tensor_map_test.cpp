@@ -161,6 +161,8 @@ TEST_CASE("tensor map: what the copy engine does not do is rejected", "[tensor]"
   CHECK(says(refused(good, {257, 8}), "the tile along axis 0 is 257", "1 to 256"));
   CHECK(says(refused(good, {0, 8}), "the tile along axis 0 is 0"));
   CHECK(says(refused(good, {100, 8}, {.steps = {3, 1}}), "axis 0 is 100", "1 to 85"));
+  CHECK(says(refused(good, {229, 256}), "a tile is 234496 bytes", "more than the 233472",
+             "device 0"));
   CHECK(says(refused(good, {8, 6}), "24 bytes", "multiple of 16", "multiple of 4 elements"));
   CHECK(says(refused(good, {8, 16}, {.swizzle = gpu::tensor_swizzle::bytes_32}), "64 bytes",
              "more than the 32", "at most 8 elements"));
@@ -226,6 +228,8 @@ TEST_CASE("tensor map: boxes of pixels have limits that depend on the rank", "[t
              "the number of channels is 257", "1 to 256"));
   CHECK(says(error_of(gpu::make_im2col_map(device, lines, box(three, 0, 0, 8, 1025))),
              "the number of pixels is 1025", "1 to 1024"));
+  CHECK(says(error_of(gpu::make_im2col_map(device, lines, box(three, 0, 0, 64, 913))),
+             "233728 bytes, more than the 233472"));
   CHECK(says(error_of(gpu::make_im2col_map(device, lines, box(three, 0, 0, 3))), "12 bytes",
              "multiple of 16"));
 }
@@ -287,7 +291,8 @@ TEST_CASE("tensor map: the driver has the same limits", "[tensor]") {
   CHECK_FALSE(encoded(4096, 20, 264, 8, 8, 1, none, type, zeros));
   CHECK(encoded(4096, 20, (cuuint64_t{1} << 40) - 16, 8, 8, 1, none, type, zeros));
   CHECK_FALSE(encoded(4096, 20, cuuint64_t{1} << 40, 8, 8, 1, none, type, zeros));
-  CHECK(encoded(4096, 20, 256, 256, 256, 1, none, type, zeros));
+  CHECK(encoded(4096, 20, 256, 256, 228, 1, none, type, zeros));  // 228 KiB of shared memory
+  CHECK_FALSE(encoded(4096, 20, 256, 256, 229, 1, none, type, zeros));
   CHECK_FALSE(encoded(4096, 20, 256, 8, 257, 1, none, type, zeros));
   CHECK_FALSE(encoded(4096, 20, 256, 6, 8, 1, none, type, zeros));
   CHECK(encoded(4096, 20, 256, 8, 8, 8, none, type, zeros));

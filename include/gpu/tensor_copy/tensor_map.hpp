@@ -132,6 +132,9 @@ inline result<CUtensorMap> encode_tiled(context_or_device on, const view_layout&
   GPU_TRY(describe_tensor(tensor, view, element, options, call));
   cuuint32_t tile[most_tensor_axes] = {};
   GPU_TRY(describe_tile(tile, box, view, options, call));
+  std::size_t bytes = view.element_bytes;
+  for (int axis = 0; axis < view.rank; ++axis) bytes *= box[axis];
+  GPU_TRY(check_tile_bytes("a tile", bytes, context.device(), call));
   CUtensorMap made{};
   bool pushed = false;
   GPU_TRY(driver::push_unless_current(context.native(), pushed, where));
@@ -167,6 +170,8 @@ inline result<CUtensorMap> encode_im2col(context_or_device on, const view_layout
   GPU_TRY(call.require_between("the number of pixels", -1, pixels, 1, most_column_pixels));
   GPU_TRY(
       check_inner_bytes("the channels of a pixel", channels, view.element_bytes, options, call));
+  GPU_TRY(check_tile_bytes("a copy of all pixels", pixels * channels * view.element_bytes,
+                           context.device(), call));
   CUtensorMap made{};
   bool pushed = false;
   GPU_TRY(driver::push_unless_current(context.native(), pushed, where));
@@ -193,7 +198,8 @@ inline result<CUtensorMap> encode_im2col(context_or_device on, const view_layout
 ///
 /// The last axis is contiguous; along the others, elements are multiples of 16 bytes apart, and the
 /// first element is at a multiple of 16 bytes. A tile has up to 256 elements along each axis, and
-/// along the last a multiple of 16 bytes, no more than the swizzle spans.
+/// along the last a multiple of 16 bytes, no more than the swizzle spans; it fits into the shared
+/// memory of a multiprocessor.
 /// **Ordering**: nothing is read or written; the memory has to be there when a kernel copies.
 /// **Errors**: `errc::not_supported` below compute capability 9.0; `errc::invalid_argument` with
 /// value and limit for everything that the copy engine does not do; the error of a faulty view.

@@ -19,6 +19,11 @@ __device__ inline void wait(u32 barrier) {
   }
 }
 
+/// Makes the copy engine read the map anew: it keeps maps, and a kernel before had another one here.
+__device__ inline void acquire_map(const u32* map) {
+  asm volatile("fence.proxy.tensormap::generic.acquire.sys [%0], 128;" : : "l"(map) : "memory");
+}
+
 // Shows `words` words of shared memory after a load of `bytes` that begins `offset` bytes into it.
 #define LOAD(bytes, words, offset, instruction)                                                 \
   __shared__ __align__(1024) u32 tile[512];                                                     \
@@ -29,6 +34,7 @@ __device__ inline void wait(u32 barrier) {
   asm volatile("fence.proxy.async.shared::cta;" : : : "memory");                                \
   __syncthreads();                                                                              \
   if (threadIdx.x == 0) {                                                                       \
+    acquire_map(in);                                                                            \
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"                       \
                  :                                                                              \
                  : "r"(at), "n"(bytes));                                                        \
@@ -44,6 +50,7 @@ __device__ inline void wait(u32 barrier) {
   asm volatile("fence.proxy.async.shared::cta;" : : : "memory");                            \
   __syncthreads();                                                                          \
   if (threadIdx.x == 0) {                                                                   \
+    acquire_map(in);                                                                        \
     asm volatile("cp" instruction : : "l"(in), "r"(shared_address(tile)) : "memory");       \
     asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" : : : "memory"); \
   }                                                                                         \

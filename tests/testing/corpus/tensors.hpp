@@ -29,7 +29,8 @@ class tensor_description {
   CUresult encode(const gpu::driver::entry_points& driver, CUdeviceptr address,
                   CUtensorMap& map) const {
     const auto extents = numbers<cuuint64_t>("extents");
-    const auto strides = numbers<cuuint64_t>("strides");
+    auto strides = numbers<cuuint64_t>("strides");
+    if (strides.empty()) strides.push_back(0);  // a driver refuses none, though it reads none
     const auto rank = static_cast<cuuint32_t>(extents.size());
     auto steps = numbers<cuuint32_t>("steps");
     if (steps.empty()) steps.assign(rank, 1);

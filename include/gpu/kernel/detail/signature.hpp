@@ -47,20 +47,39 @@ template <class... P> constexpr stated_parameters<sizeof...(P)> lay_out() noexce
 
 template <class... P> inline constexpr stated_parameters<sizeof...(P)> layout_of = lay_out<P...>();
 
-/// Returns whether a parameter has the size of the module's and passes for its type, and, if they
-/// are compared, its offset.
-inline bool fits(const stated_parameter& stated, const module_parameter& actual,
-                 bool with_offset) noexcept {
-  const bool as_pointer = stated.pointer_size != 0 && stated.pointer_size == actual.size;
-  return (stated.size == actual.size || as_pointer) &&
-         (!with_offset || stated.offset == actual.offset) && may_pass(stated.known, actual.type);
-}
+/// Compares parameters, one after the other. A device aligns them from an address on that only 16
+/// bytes divide, so that one that is aligned to more, such as a tensor map, has another offset
+/// there, and so have those behind it.
+class parameter_comparison {
+ public:
+  explicit parameter_comparison(bool with_offsets) noexcept : with_offsets_{with_offsets} {}
+
+  /// Returns whether the next parameter has the size of the module's and passes for its type, and,
+  /// if they are compared, has its offset.
+  bool fits_next(const stated_parameter& stated, const module_parameter& actual) noexcept {
+    if (stated.alignment > 16) moved_by_ = actual.offset - stated.offset;
+    const bool as_pointer = stated.pointer_size != 0 && stated.pointer_size == actual.size;
+    return (stated.size == actual.size || as_pointer) &&
+           (!with_offsets_ || stated.offset + moved_by_ == actual.offset) &&
+           may_pass(stated.known, actual.type);
+  }
+  /// Returns where the parameter that was compared last is expected.
+  std::size_t expected_offset(const stated_parameter& stated) const noexcept {
+    return stated.offset + moved_by_;
+  }
+
+ private:
+  bool with_offsets_;
+  std::size_t moved_by_ = 0;  ///< modulo 2^64
+};
+
 inline bool all_fit(const stated_parameter* stated, std::size_t stated_count,
                     const module_parameter* actual, std::size_t actual_count,
                     bool with_offsets) noexcept {
   if (stated_count != actual_count) return false;
+  parameter_comparison comparison(with_offsets);
   for (std::size_t i = 0; i < actual_count; ++i) {
-    if (!fits(stated[i], actual[i], with_offsets)) return false;
+    if (!comparison.fits_next(stated[i], actual[i])) return false;
   }
   return true;
 }
@@ -160,6 +179,7 @@ inline cuda_error signature_error(const signature_words& words, string_ref asked
   table.pad_to(given_column);
   out << words.given;
   table.end_line();
+  parameter_comparison comparison(words.with_offsets);
   bool marked = false;
   for (std::size_t i = 0; i < (stated_count > actual_count ? stated_count : actual_count); ++i) {
     out << (i + 1 < 10 ? "   " : "  ") << i + 1;
@@ -174,11 +194,12 @@ inline cuda_error signature_error(const signature_words& words, string_ref asked
     table.pad_to(given_column);
     bool same = i < actual_count && i < stated_count;
     if (i < stated_count) {
+      same = same && comparison.fits_next(stated[i], actual[i]);
       out << stated[i].type;
       table.pad_to(given_column + type_width + 2);
-      write_size_and_offset(out, stated[i].size, stated[i].offset, words.with_offsets);
+      write_size_and_offset(out, stated[i].size, comparison.expected_offset(stated[i]),
+                            words.with_offsets);
       if (stated[i].pointer_size != 0) out << " (or " << stated[i].pointer_size << " as a pointer)";
-      same = same && fits(stated[i], actual[i], words.with_offsets);
     } else {
       out << "nothing";
     }

@@ -203,6 +203,20 @@ inline result<> check_inner_bytes(const char* what, std::size_t count, std::size
   return call.refuse(out, bytes, span);
 }
 
+/// Checks that a tile fits into the shared memory of the device, as its driver asks.
+inline result<> check_tile_bytes(const char* what, std::size_t bytes, device on,
+                                 const tensor_map_call& call) noexcept {
+  int most = 0;
+  GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
+      call.where, &most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, on.native()));
+  if (bytes <= static_cast<std::size_t>(most)) return {};
+  text_builder out;
+  out << what << " is " << bytes << " bytes, more than the " << most
+      << " bytes of shared memory that a multiprocessor of device " << on.native()
+      << " has. Pass a smaller one.";
+  return call.refuse(out, bytes, static_cast<std::uint64_t>(most));
+}
+
 /// Checks the extents of a tile, and gives those of the driver: the elements that the steps cross.
 inline result<> describe_tile(cuuint32_t (&native)[most_tensor_axes], const std::size_t* box,
                               const view_layout& view, const tensor_map_options& options,

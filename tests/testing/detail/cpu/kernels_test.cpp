@@ -212,6 +212,41 @@ TEST_CASE("a kernel's layout is told parameter by parameter", "[cpu]") {
   CHECK(f.cu.func_get_param_info(mixed, 5, &offset, nullptr) == CUDA_ERROR_INVALID_VALUE);
 }
 
+// The offsets are those that an H100's driver told (580.159, CUDA 13.0): a device has parameters
+// 0x210 bytes into a bank of constants, and aligns them there.
+TEST_CASE("parameters are aligned where a device has them", "[cpu]") {
+  driver_fixture f;
+  struct layout {
+    const char* parameters;
+    std::vector<std::size_t> offsets;
+  };
+  const std::vector<layout> layouts{
+      {".param .align 128 .b8 m[128], .param .u32 x", {112, 240}},
+      {".param .u32 x, .param .align 128 .b8 m[128], .param .u64 p", {0, 112, 240}},
+      {".param .align 64 .b8 m[128], .param .u32 x", {48, 176}},
+      {".param .align 32 .b8 m[32], .param .u32 x", {16, 48}},
+      {".param .u32 x, .param .align 16 .b8 m[16], .param .u32 y", {0, 16, 32}},
+      {".param .align 128 .b8 m[128], .param .u32 y, .param .align 128 .b8 n[128], .param .u32 x",
+       {112, 240, 368, 496}},
+      {".param .u32 y, .param .align 256 .b8 n[256], .param .u32 x", {0, 240, 496}}};
+  std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n";
+  for (std::size_t n = 0; n < layouts.size(); ++n)
+    text += ".entry k" + std::to_string(n) + "(" + layouts[n].parameters + ") { ret; }\n";
+  CUmodule module = nullptr;
+  REQUIRE(f.cu.module_load_data(&module, text.c_str()) == CUDA_SUCCESS);
+  for (std::size_t n = 0; n < layouts.size(); ++n) {
+    INFO(layouts[n].parameters);
+    CUfunction kernel = nullptr;
+    REQUIRE(f.cu.module_get_function(&kernel, module, ("k" + std::to_string(n)).c_str()) ==
+            CUDA_SUCCESS);
+    for (std::size_t i = 0; i < layouts[n].offsets.size(); ++i) {
+      std::size_t offset = 99;
+      CHECK(f.cu.func_get_param_info(kernel, i, &offset, nullptr) == CUDA_SUCCESS);
+      CHECK(offset == layouts[n].offsets[i]);
+    }
+  }
+}
+
 TEST_CASE("the layout of a library's kernel is told in a context only", "[cpu]") {
   driver_fixture f;
   CUlibrary library = nullptr;

@@ -40,7 +40,8 @@ struct outcome {
 namespace detail {
 
 template <class T> void append_argument(std::vector<std::byte>& to, const T& value) {
-  while (to.size() % alignof(T) != 0) to.push_back(std::byte{});
+  while ((gpu::testing::ptx::entry_parameters_begin + to.size()) % alignof(T) != 0)
+    to.push_back(std::byte{});
   const std::size_t at = to.size();
   to.resize(at + sizeof(T));
   std::memcpy(to.data() + at, &value, sizeof(T));

@@ -19,6 +19,7 @@ namespace {
 using u32 = std::uint32_t;
 
 /// A sum of sixteen products of f16 and c.
+template <int FractionBits = ptx::sum_model::fraction_bits>
 float sum_of(std::initializer_list<std::pair<float, float>> products, float c) {
   float a[16] = {}, b[16] = {};
   std::int16_t ea[16], eb[16];
@@ -36,7 +37,8 @@ float sum_of(std::initializer_list<std::pair<float, float>> products, float c) {
     eb[n] = fb.exponent;
     special = special || fa.special || fb.special;
   }
-  return ptx::round_sum_to_f32(ptx::cut_sum<16, float>({a, ea, special}, {b, eb, special}, c));
+  const ptx::factor_row<float> row{a, ea, special}, column{b, eb, special};
+  return ptx::round_sum_to_f32<FractionBits>(ptx::cut_sum<16, FractionBits>(row, column, c));
 }
 
 constexpr float tiny = 0x1p-12f;
@@ -119,6 +121,19 @@ TEST_CASE("ldmatrix, stmatrix and movmatrix move 8 x 8 matrices", "[machine]") {
         CHECK(words[4 * lane + 3] == pair(count - 1, lane, transposed));
       }
     }
+}
+
+TEST_CASE("bytes of a warp group are added with 13 bits below the largest addend", "[machine]") {
+  const auto sum = [](std::initializer_list<std::pair<float, float>> products, float c) {
+    return sum_of<ptx::sum_model::fraction_bits_of_bytes>(products, c);
+  };
+  CHECK(sum({{1, 1}, {0x1p-6f, 0x1p-7f}}, 0) == 1 + 0x1p-13f);
+  CHECK(sum({{1, 1}, {0x1p-7f, 0x1p-7f}, {0x1p-7f, 0x1p-7f}}, 0) == 1);
+  CHECK(sum({{1, 1}}, 0x1p-13f) == 1 + 0x1p-13f);
+  CHECK(sum({{1, 1}}, -0x1p-14f) == 1);
+  // The sum has 13 bits below its own exponent, even if all addends are smaller.
+  CHECK(sum({{1, 1}, {1, 1}, {0x1p-6f, 0x1p-7f}}, 0) == 2);
+  CHECK(sum({{1, 1}, {1, 1}, {0x1p-6f, 0x1p-6f}}, 0) == 2 + 0x1p-12f);
 }
 
 TEST_CASE("addends of a matrix product are cut to 25 bits below the largest, the sum to an f32",

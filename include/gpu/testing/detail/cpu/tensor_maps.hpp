@@ -2,6 +2,7 @@
 /// \file
 /// Entry points: tensor maps. They are checked as a device's driver checks them.
 
+#include <gpu/testing/detail/cpu/device_attributes.hpp>
 #include <gpu/testing/detail/cpu/driver_state.hpp>
 #include <gpu/testing/detail/cpu/enumeration.hpp>
 #include <gpu/testing/detail/machine/tensor_map.hpp>
@@ -60,8 +61,7 @@ inline CUresult take_tensor(call& c, const tensor_order& order, std::uint32_t le
     return CUDA_ERROR_INVALID_VALUE;
   if (order.rank < least_rank || order.rank > machine::tensor_map::most_dimensions)
     return CUDA_ERROR_INVALID_VALUE;
-  if (order.extents == nullptr || order.steps == nullptr ||
-      (order.strides == nullptr && order.rank > 1))
+  if (order.extents == nullptr || order.steps == nullptr || order.strides == nullptr)
     return CUDA_ERROR_INVALID_VALUE;
   if (!set_tensor_element(map, order.type)) return CUDA_ERROR_INVALID_VALUE;
   if (order.interleave > CU_TENSOR_MAP_INTERLEAVE_32B ||
@@ -99,9 +99,12 @@ inline CUresult take_tensor(call& c, const tensor_order& order, std::uint32_t le
   return CUDA_SUCCESS;
 }
 
-/// Checks the bytes that lie side by side, and gives the map to the caller.
-inline CUresult finish_tensor_map(const machine::tensor_map& map, CUtensorMap* made) {
+/// Checks the bytes that a copy of `rows` takes, and those that lie side by side, and gives the map
+/// to the caller.
+inline CUresult finish_tensor_map(const machine::tensor_map& map, std::uint64_t rows,
+                                  CUtensorMap* made) {
   const std::uint32_t bytes = map.row_bytes();
+  if (rows * bytes > std::uint64_t{shared_per_multiprocessor}) return CUDA_ERROR_INVALID_VALUE;
   if (bytes % 16 != 0) return CUDA_ERROR_INVALID_VALUE;
   if (map.swizzle_bits != 0 && bytes > 16u << map.swizzle_bits) return CUDA_ERROR_INVALID_VALUE;
   CUtensorMap native{};
@@ -135,11 +138,13 @@ inline CUresult tensor_map_encode_tiled(call& c, CUtensorMap* made, CUtensorMapD
                            number_of(fill)};
   if (const CUresult bad = take_tensor(c, order, 1, map)) return bad;
   if (box == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  std::uint64_t rows = 1;
   for (std::uint32_t n = 0; n < rank; ++n) {
     if (box[n] == 0 || box[n] > 256) return CUDA_ERROR_INVALID_VALUE;
     map.box[n] = static_cast<std::uint16_t>(box[n]);
+    if (n != 0) rows *= box[n] / steps[n];  // a copy may take one more
   }
-  return finish_tensor_map(map, made);
+  return finish_tensor_map(map, rows, made);
 }
 
 inline CUresult tensor_map_encode_im2col(call& c, CUtensorMap* made, CUtensorMapDataType type,
@@ -178,7 +183,7 @@ inline CUresult tensor_map_encode_im2col(call& c, CUtensorMap* made, CUtensorMap
   map.mode = machine::tensor_mode::im2col;
   map.box[0] = static_cast<std::uint16_t>(channels);
   map.pixels = static_cast<std::uint16_t>(pixels);
-  return finish_tensor_map(map, made);
+  return finish_tensor_map(map, pixels, made);
 }
 
 /// Devices of compute capability 9.0 do not have it.

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include <gpu/testing/detail/ptx/ir.hpp>
+
 namespace gpu::inline v1::testing::machine {
 
 /// A lane's address in the generic address space of the device.
@@ -23,8 +25,8 @@ inline constexpr std::uint32_t reserved_shared_bytes = 1024;
 inline constexpr std::uint32_t used_reserved_shared_bytes = 288;
 /// The local memory (stack) of a thread: the same window for every thread.
 inline constexpr address local_window = 0x0005'0000'0000'0000;
-/// The parameters of the running kernel.
-inline constexpr address param_window = 0x0006'0000'0000'0000;
+/// The parameters of the running kernel, aligned as where a device has them.
+inline constexpr address param_window = 0x0006'0000'0000'0000 + ptx::entry_parameters_begin;
 /// Addresses of functions: `code_window + 16 * index`.
 inline constexpr address code_window = 0x0007'0000'0000'0000;
 /// Each of the small windows is this long.

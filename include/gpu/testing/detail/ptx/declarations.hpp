@@ -212,9 +212,10 @@ inline bool parse_variable(parser_context& context, const declaration_head& head
          context.fail(name, "an array without a size is .extern or has an initializer");
 }
 
-/// .param of a function, entry or prototype, or .reg of a function. `offset` moves past it.
+/// .param of a function, entry or prototype, or .reg of a function. `offset` moves past it. The
+/// block of parameters begins `base` bytes behind an address that every alignment divides.
 inline bool parse_parameter(parser_context& context, parameter& p, token& name,
-                            std::uint32_t& offset) {
+                            std::uint32_t& offset, std::uint32_t base = 0) {
   const token start = context.tokens.peek();
   declaration_head head;
   if (!start.is(".param") && !start.is(".reg")) return context.fail_expected(".param or .reg");
@@ -228,8 +229,9 @@ inline bool parse_parameter(parser_context& context, parameter& p, token& name,
                         "a parameter in a register must be a single value that is not a predicate");
   }
   const std::uint64_t largest = context.options.limits.parameter_bytes;
+  const std::uint64_t begin = std::uint64_t{base} + offset;
   const std::uint64_t aligned =
-      (std::uint64_t{offset} + head.alignment - 1) / head.alignment * head.alignment;
+      (begin + head.alignment - 1) / head.alignment * head.alignment - base;
   if (shape.bytes > largest || aligned + shape.bytes > largest) {
     return context.fail(name, "more than " + std::to_string(largest) + " bytes of parameters",
                         refusal::too_large);

@@ -19,10 +19,11 @@ inline bool parse_function_parameters(parser_context& context, std::vector<param
                                       name_kind kind, std::uint32_t& bytes, header_names& names) {
   if (!context.expect("(")) return false;
   if (context.accept(")")) return true;
+  const std::uint32_t base = context.scope.out.entry ? entry_parameters_begin : 0;
   do {
     token name;
     parameter p;
-    if (!parse_parameter(context, p, name, bytes)) return false;
+    if (!parse_parameter(context, p, name, bytes, base)) return false;
     name_entry entry;
     entry.kind = kind;
     entry.index = static_cast<std::uint32_t>(list.size());

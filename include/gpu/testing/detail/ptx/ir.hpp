@@ -126,6 +126,10 @@ struct location {
   std::string function_name;  ///< mangled, of an inlined function; often empty
 };
 
+/// Where a device of compute capability 9.0 has the parameters of a kernel, in a bank of constants.
+/// One that is aligned to more than 16 bytes is aligned there, not from the first parameter on.
+inline constexpr std::uint32_t entry_parameters_begin = 0x210;
+
 /// A parameter or result of a function or prototype.
 struct parameter {
   std::string name;

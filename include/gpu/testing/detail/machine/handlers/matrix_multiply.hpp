@@ -109,9 +109,10 @@ inline void read_addends(const matrix_operands& o, float* c) {
 }
 
 /// The bits of a sum as an element of D.
+template <int FractionBits = ptx::sum_model::fraction_bits>
 inline std::uint32_t sum_bits(double sum, bool halves) {
   return halves ? std::uint32_t{ptx::round_sum_to_f16(sum).bits}
-                : std::bit_cast<std::uint32_t>(ptx::round_sum_to_f32(sum));
+                : std::bit_cast<std::uint32_t>(ptx::round_sum_to_f32<FractionBits>(sum));
 }
 inline float sum_value(std::uint32_t bits, bool halves) {
   return halves ? ptx::to_float(ptx::f16{static_cast<std::uint16_t>(bits)})
@@ -119,7 +120,8 @@ inline float sum_value(std::uint32_t bits, bool halves) {
 }
 
 /// `Count` products in each sum, `Sums` sums one after the other; of more than one, C comes last.
-template <class Real, unsigned Count, unsigned Sums = 1>
+template <class Real, unsigned Count, unsigned Sums = 1,
+          int FractionBits = ptx::sum_model::fraction_bits>
 inline void multiply_factors(const matrix_operands& o, const matrix_factors<Real>& a,
                              const matrix_factors<Real>& b) {
   const matrix_plan& plan = o.plan;
@@ -137,7 +139,8 @@ inline void multiply_factors(const matrix_operands& o, const matrix_factors<Real
         const ptx::factor_row<Real> column{
             column_for(o, b.values, m, n, s * Count, Count, values),
             column_for(o, b.exponents, m, n, s * Count, Count, exponents), b.special[n]};
-        d[at] = sum_bits(ptx::cut_sum<Count>(a.row(plan.a, m, s * Count), column, sum), halves);
+        d[at] = sum_bits<FractionBits>(
+            ptx::cut_sum<Count, FractionBits>(a.row(plan.a, m, s * Count), column, sum), halves);
         if (Sums != 1) sum = sum_value(d[at], halves);
       }
       if (Sums != 1) {
@@ -191,6 +194,8 @@ inline void multiply_f8(const matrix_operands& o) {
   };
   read(a, o.a, o.plan.a);
   read(b, o.b, o.plan.b);
+  if (o.source.op == ptx::opcode::wgmma_mma)
+    return multiply_factors<float, 32, 1, ptx::sum_model::fraction_bits_of_bytes>(o, a, b);
   o.plan.a.length == 16 ? multiply_factors<float, 8, 2>(o, a, b)
                         : multiply_factors<float, 16, 2>(o, a, b);
 }

@@ -10,10 +10,14 @@
 /// is cut toward zero to an f32, or rounded to nearest even to an f16. Subnormals count; a sum of
 /// nothing is +0; NaNs are the canonical one.
 ///
-/// e4m3 and e5m2: the assembler turns them into f16, multiplies the first two of each four elements
-/// and then the other two as above, beginning with 0, and adds C to the result as add.f32 or
-/// add.f16 does. The four products of mma.m8n8k4 of f16 are instructions of the plain units. f64:
-/// fused multiply-adds in the order of k. Integers: exact, then wrapped, or clamped by .satfinite.
+/// e4m3 and e5m2 of a warp group (wgmma): the same with 32 products and C in a sum, whose addends
+/// are cut, as is an f32 sum, to `fraction_bits_of_bytes`.
+///
+/// e4m3 and e5m2 of a warp (mma): the assembler turns them into f16, multiplies the first two of
+/// each four elements and then the other two as above, beginning with 0, and adds C to the result
+/// as add.f32 or add.f16 does. The four products of mma.m8n8k4 of f16 are instructions of the plain
+/// units. f64: fused multiply-adds in the order of k. Integers: exact, then wrapped, or clamped by
+/// .satfinite.
 
 #include <bit>
 #include <cstddef>
@@ -28,6 +32,7 @@ namespace gpu::inline v1::testing::ptx {
 
 struct sum_model {
   static constexpr int fraction_bits = 25;
+  static constexpr int fraction_bits_of_bytes = 13;  ///< e4m3 and e5m2 of a warp group
   /// An f32 sum beyond the largest f32 becomes an infinity, although it is cut.
   static constexpr bool overflows_to_infinity = true;
 };
@@ -111,7 +116,7 @@ constexpr int exponent_of(float c) {
 
 /// The sum of `Count` products and C before it is rounded to the type of D. It is exact as a
 /// double.
-template <unsigned Count, class Real>
+template <unsigned Count, int FractionBits = sum_model::fraction_bits, class Real>
 inline double cut_sum(const factor_row<Real>& a, const factor_row<Real>& b, float c) {
   const int of_c = detail::exponent_of(c);
   if (a.special || b.special || of_c > 127) {
@@ -126,9 +131,9 @@ inline double cut_sum(const factor_row<Real>& a, const factor_row<Real>& b, floa
   const int unit = of_c > top ? of_c : top;
   if (unit < detail::lowest_exponent) return 0.0;
   if (top < detail::lowest_exponent) return static_cast<double>(c);
-  const Real scale = detail::power_of_two<Real>(sum_model::fraction_bits - unit);
-  std::int64_t sum = static_cast<std::int64_t>(
-      static_cast<double>(c) * detail::power_of_two<double>(sum_model::fraction_bits - unit));
+  const Real scale = detail::power_of_two<Real>(FractionBits - unit);
+  std::int64_t sum = static_cast<std::int64_t>(static_cast<double>(c) *
+                                               detail::power_of_two<double>(FractionBits - unit));
   // Less than 2^27 each: eight fit into 32 bits.
   constexpr unsigned part = Count < 8 ? Count : 8;
   for (unsigned first = 0; first < Count; first += part) {
@@ -137,11 +142,11 @@ inline double cut_sum(const factor_row<Real>& a, const factor_row<Real>& b, floa
       some += static_cast<std::int32_t>(a.values[first + k] * b.values[first + k] * scale);
     sum += some;
   }
-  return static_cast<double>(sum) * detail::power_of_two<double>(unit - sum_model::fraction_bits);
+  return static_cast<double>(sum) * detail::power_of_two<double>(unit - FractionBits);
 }
 
-/// Rounds a sum to the f32 or f16 of D, which is given as a float in both cases.
-inline float round_sum_to_f32(double sum) {
+/// Cuts a sum to the f32 of D, and to the bits that were added.
+template <int FractionBits = sum_model::fraction_bits> inline float round_sum_to_f32(double sum) {
   if (sum != sum) return std::bit_cast<float>(detail::canonical_nan32);
   const double magnitude = sum < 0 ? -sum : sum;
   if (magnitude >= 0x1p128) {
@@ -150,7 +155,10 @@ inline float round_sum_to_f32(double sum) {
                            : std::numeric_limits<float>::max();
     return sum < 0 ? -most : most;
   }
-  return detail::to_float<rounding::toward_zero>(sum);
+  const float cut = detail::to_float<rounding::toward_zero>(sum);
+  if constexpr (FractionBits >= 23) return cut;
+  constexpr std::uint32_t kept = ~std::uint32_t{0} << (FractionBits < 23 ? 23 - FractionBits : 0);
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(cut) & kept);
 }
 inline f16 round_sum_to_f16(double sum) { return detail::to_half<f16>(sum); }
 
