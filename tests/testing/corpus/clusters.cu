@@ -292,9 +292,9 @@ KERNEL(cluster_async_reductions) {
   __shared__ u64 sums[8];
   __shared__ u64 barrier;
   const u32 at = shared_address(&barrier), rank = rank_in_cluster(), t = threadIdx.x, k = t % 8;
-  for (u32 i = t; i < 88; i += 32) words[i / 8][i % 8] = in[128 * blockIdx.x + i];
+  for (u32 i = t; i < 88; i += 32)
+    words[i / 8][i % 8] = i < 16 ? 3 * i % 11 : in[128 * blockIdx.x + i];
   if (t < 8) sums[t] = in[128 * blockIdx.x + 88 + t] * 0x1'0000'0001ull;
-  if (t < 8) words[0][t] = t, words[1][t] = 3 * t;
   __syncthreads();
   expect(at, 2 * 32 * (11 * 4 + 8));
   const u32 value = in[128 * blockIdx.x + 96 + t];
