@@ -85,13 +85,16 @@ inline instruction_kind kind_of_instruction(const ptx::function& in, const ptx::
     }
     case st: return access_kind_of(i.with.space, false, in.entry);
     case atom:
-    case red: return instruction_kind::atomic;
+    case red:
+    case red_async: return instruction_kind::atomic;
     case cp_async:
     case cp_async_bulk:
     case cp_async_bulk_prefetch:
     case cp_async_bulk_tensor:
     case cp_async_bulk_prefetch_tensor:
+    case cp_reduce_async_bulk:
     case cp_reduce_async_bulk_tensor:
+    case st_async:
     case prefetch_tensormap: return instruction_kind::copy;
     case tex:
     case tex_level:

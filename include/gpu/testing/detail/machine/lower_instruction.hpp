@@ -291,7 +291,10 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::atom:
     case opcode::red: return lower_atomic(c, i);
     case opcode::cp_async: return lower_async_copy(c, i);
-    case opcode::cp_async_bulk: return lower_bulk_copy(c, i);
+    case opcode::cp_async_bulk:
+    case opcode::cp_reduce_async_bulk: return lower_bulk_copy(c, i);
+    case opcode::st_async:
+    case opcode::red_async: return lower_async_store(c, i);
     case opcode::cp_async_bulk_commit_group: c.emit(&run_commit_bulk); return true;
     case opcode::cp_async_bulk_wait_group:
       c.emit(&run_wait_bulk).target = static_cast<std::uint32_t>(operands[0].value);

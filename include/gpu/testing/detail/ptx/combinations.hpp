@@ -82,7 +82,7 @@ inline bool check_conversion(parser_context& context, const token& where, const 
 inline bool check_combination(parser_context& context, const token& where, instruction& i) {
   modifiers& m = i.with;
   const bool memory = i.op == opcode::ld || i.op == opcode::st;
-  if (memory && m.vector * size_of(i.types[0]) > 16) {
+  if ((memory || i.op == opcode::st_async) && m.vector * size_of(i.types[0]) > 16) {
     return context.fail(where, "a vector access is at most 16 bytes wide on this .target");
   }
   if (i.op >= opcode::tex && i.op <= opcode::tld4) {
@@ -171,8 +171,9 @@ inline bool check_values(parser_context& context, const token& where, const inst
              context.fail(raw[2].where, "cp.async.ca copies 4, 8 or 16 bytes, .cg copies 16");
     }
     case opcode::cp_async_bulk:
+    case opcode::cp_reduce_async_bulk:
       return !raw[2].value.is_immediate() || raw[2].value.value % 16 == 0 ||
-             context.fail(raw[2].where, "a bulk copy has a multiple of 16 bytes");
+             context.fail(raw[2].where, "a bulk copy or reduction has a multiple of 16 bytes");
     case opcode::st:
       return raw[0].value.target.kind != symbol_kind::parameter ||
              context.fail(raw[0].where, "the parameters of a function cannot be written");

@@ -1,5 +1,5 @@
 #pragma once
-/// The suffixes of asynchronous copies.
+/// The suffixes of asynchronous copies, stores and reductions.
 
 #include <cstdint>
 
@@ -18,6 +18,10 @@ inline constexpr suffix copy_suffixes[] = {
     {"from_block", "shared::cta", in_space<state_space::shared>},
     {"completes", "mbarrier::complete_tx::bytes", no_effect},
     {"bulk_group", "bulk_group", no_effect},
+    {"weak", "weak", no_effect},
+    {"relaxed", "relaxed", ordered<memory_order::relaxed>},
+    {"in_scope", "cluster", set<&modifiers::scope, memory_scope::cluster>},
+    {"in_cluster", "shared::cluster", in_space<state_space::shared>},
     {"read", "read", no_effect},
     {"tensor", "1d", set<&modifiers::dimensions, std::uint8_t{1}>},
     {"tensor", "2d", set<&modifiers::dimensions, std::uint8_t{2}>},
