@@ -284,7 +284,7 @@ KERNEL(cluster_async_stores) {
                : "r"(in_block(shared_address(to), block)), letter(value), "r"(in_block(at, block)) \
                : "memory")
 
-//! cluster_async_reductions grid=4 block=32 cluster=4 in=512 out=416 input=bits compare=exact
+//! cluster_async_reductions grid=4 block=32 cluster=4 in=512 out=208 input=bits compare=exact
 KERNEL(cluster_async_reductions) {
   // Two other blocks change each word, each with four of its threads. Where the order would be seen
   // in the result, all bring the same value.
@@ -314,31 +314,32 @@ KERNEL(cluster_async_reductions) {
     REDUCE_ASYNC("add.u64", sums + k, "l", value * 0x8000'0001ull);
   }
   wait(at);
-  for (u32 i = t; i < 88; i += 32) out[104 * blockIdx.x + i] = words[i / 8][i % 8];
-  if (t < 8) {
-    out[104 * blockIdx.x + 88 + t] = static_cast<u32>(sums[t]);
-    out[104 * blockIdx.x + 96 + t] = static_cast<u32>(sums[t] >> 32);
+  if (rank < 2)
+    for (u32 i = t; i < 88; i += 32) out[104 * rank + i] = words[i / 8][i % 8];
+  if (rank < 2 && t < 8) {
+    out[104 * rank + 88 + t] = static_cast<u32>(sums[t]);
+    out[104 * rank + 96 + t] = static_cast<u32>(sums[t] >> 32);
   }
   meet();
 }
 
-//! cluster_bulk_reductions grid=4 block=32 cluster=4 in=1536 out=768 input=bits compare=exact
+//! cluster_bulk_reductions grid=4 block=32 cluster=4 in=768 out=192 input=bits compare=exact
 KERNEL(cluster_bulk_reductions) {
-  __shared__ __align__(128) u32 from[12][16], to[12][16];
+  __shared__ __align__(128) u32 from[12][8], to[12][8];
   __shared__ u64 barrier;
-  const u32 at = shared_address(&barrier), next = (rank_in_cluster() + 1) % 4;
-  for (u32 i = threadIdx.x; i < 192; i += 32) {
-    from[i / 16][i % 16] = in[384 * blockIdx.x + i];
-    to[i / 16][i % 16] = in[384 * blockIdx.x + 192 + i];
+  const u32 at = shared_address(&barrier), rank = rank_in_cluster(), next = (rank + 1) % 4;
+  for (u32 i = threadIdx.x; i < 96; i += 32) {
+    from[i / 8][i % 8] = in[192 * rank + i];
+    to[i / 8][i % 8] = in[192 * rank + 96 + i];
   }
   asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
   __syncthreads();
-  expect(at, 12 * 64);
+  expect(at, 12 * 32);
   u32 k = 0;
 #define REDUCE_BULK(form)                                                                   \
   asm volatile(                                                                             \
       "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes." form \
-      " [%0], [%1], 64, [%2];"                                                              \
+      " [%0], [%1], 32, [%2];"                                                              \
       :                                                                                     \
       : "r"(in_block(shared_address(to[k]), next)), "r"(shared_address(from[k])),           \
         "r"(in_block(at, next))                                                             \
@@ -359,6 +360,7 @@ KERNEL(cluster_bulk_reductions) {
     REDUCE_BULK("add.u64")
   }
   wait(at);
-  for (u32 i = threadIdx.x; i < 192; i += 32) out[192 * blockIdx.x + i] = to[i / 16][i % 16];
+  if (rank < 2)
+    for (u32 i = threadIdx.x; i < 96; i += 32) out[96 * rank + i] = to[i / 8][i % 8];
   meet();
 }
