@@ -76,6 +76,7 @@ inline instruction_kind kind_of_instruction(const ptx::function& in, const ptx::
     case stacksave:
     case stackrestore:
     case pmevent:
+    case tensormap_replace:
     case setmaxnreg: return instruction_kind::move;
     case ld:
     case ldu: {
@@ -95,6 +96,7 @@ inline instruction_kind kind_of_instruction(const ptx::function& in, const ptx::
     case cp_reduce_async_bulk:
     case cp_reduce_async_bulk_tensor:
     case st_async:
+    case tensormap_cp_fenceproxy:
     case prefetch_tensormap: return instruction_kind::copy;
     case tex:
     case tex_level:

@@ -99,6 +99,10 @@ inline bool check_combination(parser_context& context, const token& where, instr
     return context.fail(where, "wgmma needs .target sm_90a, this module has sm_" +
                                    std::to_string(context.out.target));
   }
+  if (i.op == opcode::tensormap_replace && !context.out.specific) {
+    return context.fail(where, "tensormap.replace needs .target sm_90a, this module has sm_" +
+                                   std::to_string(context.out.target));
+  }
   if (m.shape.m != 0 && !group && !check_matrix_layouts(context, where, i)) return false;
   if (m.query == image_query::other) {
     return context.fail(where, "of an object, .width, .height and .depth can be asked alone",
@@ -159,6 +163,27 @@ inline bool check_remote_barrier(parser_context& context, const token& where, co
                                  : "this instruction is for .shared::cta, not .shared::cluster");
 }
 
+/// tensormap.replace: the number of a dimension, or the setting.
+inline bool check_map_change(parser_context& context, const instruction& i,
+                             const std::vector<raw_operand>& raw) {
+  switch (i.with.field) {
+    case map_field::box_dim:
+    case map_field::global_dim:
+    case map_field::global_stride:
+    case map_field::element_stride:
+      return check_immediate(context, raw[1], "the number of a dimension", 4);
+    case map_field::elemtype: return check_immediate(context, raw[1], "the type of elements", 12);
+    case map_field::swizzle_mode: return check_immediate(context, raw[1], "the swizzle", 3);
+    case map_field::fill_mode: return check_immediate(context, raw[1], "the fill", 1);
+    case map_field::interleave_layout:
+      if (!check_immediate(context, raw[1], "the layout", 2)) return false;
+      return raw[1].value.value == 0 ||
+             context.fail(raw[1].where, "interleaved tensors are not there on the CPU",
+                          refusal::unsupported_instruction);
+    default: return true;
+  }
+}
+
 /// Rules that concern the values of operands.
 inline bool check_values(parser_context& context, const token& where, const instruction& i,
                          const std::vector<raw_operand>& raw) {
@@ -174,6 +199,9 @@ inline bool check_values(parser_context& context, const token& where, const inst
     case opcode::cp_reduce_async_bulk:
       return !raw[2].value.is_immediate() || raw[2].value.value % 16 == 0 ||
              context.fail(raw[2].where, "a bulk copy or reduction has a multiple of 16 bytes");
+    case opcode::tensormap_replace: return check_map_change(context, i, raw);
+    case opcode::tensormap_cp_fenceproxy:
+      return raw[2].value.value == 128 || context.fail(raw[2].where, "a tensor map has 128 bytes");
     case opcode::st:
       return raw[0].value.target.kind != symbol_kind::parameter ||
              context.fail(raw[0].where, "the parameters of a function cannot be written");

@@ -98,6 +98,8 @@ enum class opcode : std::uint8_t {
   cp_async_bulk_prefetch_tensor,
   cp_reduce_async_bulk_tensor,
   prefetch_tensormap,
+  tensormap_replace,
+  tensormap_cp_fenceproxy,
   st_async,
   red_async,
   // Control flow.

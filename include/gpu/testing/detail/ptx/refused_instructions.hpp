@@ -16,7 +16,6 @@ inline constexpr refused_instruction refused_instructions[] = {
     {"cp.async.bulk",
      "bulk copies by a mask of bytes, of rows that are gathered, and of newer devices"},
     {"st.bulk", "bulk stores"},
-    {"tensormap", "changes of tensor maps"},
     {"multimem", "accesses to multicast memory"},
     {"clusterlaunchcontrol", "cluster launch control instructions"},
     {"tex.2dms", "multisampled textures"},
