@@ -1,7 +1,7 @@
 #pragma once
 /// \file
 /// Bulk reductions, asynchronous stores and reductions that NVIDIA's assembler (ptxas of
-/// CUDA 13.0, for sm_90) takes, and such that it refuses.
+/// CUDA 13.0, for sm_90) takes, and such that it refuses; and changes of tensor maps, for sm_90a.
 
 #include <string_view>
 
@@ -126,6 +126,72 @@ inline constexpr const char* refused_async_statements[] = {
     "[sh+8];",
     "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.v2.add.u32 [%r1], "
     "{%r5, %r6}, [%r2];",
+};
+
+inline constexpr const char* accepted_map_statements[] = {
+    "tensormap.replace.tile.global_address.global.b1024.b64 [%rd1], %rd2;",
+    "tensormap.replace.tile.global_address.b1024.b64 [%rd1], 16;",
+    "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r1], %rd2;",
+    "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [sh], %rd2;",
+    "tensormap.replace.tile.rank.global.b1024.b32 [%rd1], %r2;",
+    "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%rd1], 3;",
+    "tensormap.replace.tile.box_dim.global.b1024.b32 [%rd1], 0, %r2;",
+    "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r1], 4, 64;",
+    "tensormap.replace.tile.global_dim.global.b1024.b32 [%rd1], 4, %r2;",
+    "tensormap.replace.tile.global_stride.global.b1024.b64 [%rd1], 4, %rd2;",
+    "tensormap.replace.tile.element_stride.b1024.b32 [%rd1], 4, %r2;",
+    "tensormap.replace.tile.elemtype.global.b1024.b32 [%rd1], 12;",
+    "tensormap.replace.tile.interleave_layout.global.b1024.b32 [%rd1], 0;",
+    "tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%r1], 3;",
+    "tensormap.replace.tile.fill_mode.global.b1024.b32 [%rd1], 1;",
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+    "[%rd1], [%r1], 128;",
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.cta.sync.aligned "
+    "[%rd1], [sh], 128;",
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.cluster.sync.aligned "
+    "[%rd1], [%rd2], 128;",
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.sys.sync.aligned "
+    "[%rd1], [%r1], 128;",
+};
+
+inline constexpr const char* refused_map_statements[] = {
+    "tensormap.replace.global_address.global.b1024.b64 [%rd1], %rd2;",
+    "tensormap.replace.im2col.global_address.global.b1024.b64 [%rd1], %rd2;",
+    "tensormap.replace.tile.global_address.shared.b1024.b64 [%rd1], %rd2;",
+    "tensormap.replace.tile.global_address.shared::cluster.b1024.b64 [%rd1], %rd2;",
+    "tensormap.replace.tile.global_address.global.b1024.b32 [%rd1], %r2;",
+    "tensormap.replace.tile.global_address.global.b64 [%rd1], %rd2;",
+    "tensormap.replace.tile.rank.global.b1024.b64 [%rd1], %rd3;",
+    "tensormap.replace.tile.box_dim.global.b1024.b32 [%rd1], 5, %r2;",
+    "tensormap.replace.tile.box_dim.global.b1024.b32 [%rd1], %r3, %r2;",
+    "tensormap.replace.tile.box_dim.global.b1024.b32 [%rd1], %r2;",
+    "tensormap.replace.tile.global_dim.global.b1024.b64 [%rd1], 4, %rd2;",
+    "tensormap.replace.tile.global_stride.global.b1024.b64 [%rd1], 5, %rd2;",
+    "tensormap.replace.tile.global_stride.global.b1024.b32 [%rd1], 3, %r2;",
+    "tensormap.replace.tile.element_size.global.b1024.b32 [%rd1], 4, %r2;",
+    "tensormap.replace.tile.elemtype.global.b1024.b32 [%rd1], 13;",
+    "tensormap.replace.tile.elemtype.global.b1024.b32 [%rd1], %r2;",
+    "tensormap.replace.tile.interleave_layout.global.b1024.b32 [%rd1], 3;",
+    "tensormap.replace.tile.swizzle_mode.global.b1024.b32 [%rd1], 4;",
+    "tensormap.replace.tile.fill_mode.global.b1024.b32 [%rd1], 2;",
+    "tensormap.replace.tile.fill_mode.global.b1024.b32 [%rd1], %r1;",
+    "tensormap.replace.tile.swizzle_atomicity.global.b1024.b32 [%rd1], 0;",
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+    "[%rd1], [%r1], 64;",
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+    "[%rd1], [%r1], %r2;",
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.acquire.gpu.sync.aligned "
+    "[%rd1], [%r1], 128;",
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync [%rd1], [%r1], "
+    "128;",
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu [%rd1], [%r1], 128;",
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.sync.aligned [%rd1], "
+    "[%r1], 128;",
+    "tensormap.cp_fenceproxy.global.shared.tensormap::generic.release.gpu.sync.aligned [%rd1], "
+    "[%r1], 128;",
+    "tensormap.cp_fenceproxy.shared::cta.global.tensormap::generic.release.gpu.sync.aligned [%r1], "
+    "[%rd1], 128;",
+    "tensormap.cp_fenceproxy.global.shared::cta.release.gpu.sync.aligned [%rd1], [%r1], 128;",
 };
 
 }  // namespace ptx_test

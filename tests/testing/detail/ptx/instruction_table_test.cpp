@@ -91,6 +91,7 @@ TEST_CASE("statements that the assembler takes are taken", "[ptx]") {
   check_taken(ptx_test::accepted_bulk_statements);
   check_taken(ptx_test::accepted_tensor_statements);
   check_taken(ptx_test::accepted_async_statements);
+  check_taken(ptx_test::accepted_map_statements, "sm_90a");
 }
 
 TEST_CASE("statements that the assembler refuses are refused", "[ptx]") {
@@ -101,6 +102,7 @@ TEST_CASE("statements that the assembler refuses are refused", "[ptx]") {
   check_refused(ptx_test::refused_group_statements, "sm_90a");
   check_refused(ptx_test::refused_tensor_statements);
   check_refused(ptx_test::refused_async_statements);
+  check_refused(ptx_test::refused_map_statements, "sm_90a");
 }
 
 TEST_CASE("reductions exist for the operations and types of the assembler alone", "[ptx]") {
@@ -178,6 +180,10 @@ TEST_CASE("legal PTX that is not executed is refused by its name", "[ptx]") {
     const std::string name = statement.substr(0, statement.find_first_of("; "));
     CHECK(f.refused->text.find(name) == 0);
   }
+  const ptx::parse_result interleaved =
+      parse_for("sm_90a", "tensormap.replace.tile.interleave_layout.global.b1024.b32 [%rd1], 1;");
+  REQUIRE(interleaved);
+  CHECK(interleaved.value.functions[0].refused);
   const ptx::parse_result red = ptx_test::parse_kernel("multimem.red.global.add.f32 [%rd1];");
   REQUIRE(red);
   REQUIRE(red.value.functions[0].refused);
@@ -201,6 +207,10 @@ TEST_CASE("an instruction that the .target lacks is refused with the target it n
   const ptx::parse_result result = ptx::parse(text);
   REQUIRE_FALSE(result);
   CHECK(result.error->text.find("sm_80") != std::string::npos);
+  const ptx::parse_result change =
+      ptx_test::parse_kernel("tensormap.replace.tile.rank.global.b1024.b32 [%rd1], 1;");
+  REQUIRE_FALSE(change);
+  CHECK(change.error->text == "tensormap.replace needs .target sm_90a, this module has sm_90");
 }
 
 }  // namespace instruction_table_test
