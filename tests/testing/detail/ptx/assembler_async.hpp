@@ -155,6 +155,7 @@ inline constexpr const char* accepted_map_statements[] = {
 };
 
 inline constexpr const char* refused_map_statements[] = {
+    "fence.proxy.tensormap::generic.acquire.gpu [%rd1], 64;",
     "tensormap.replace.global_address.global.b1024.b64 [%rd1], %rd2;",
     "tensormap.replace.im2col.global_address.global.b1024.b64 [%rd1], %rd2;",
     "tensormap.replace.tile.global_address.shared.b1024.b64 [%rd1], %rd2;",

@@ -200,8 +200,10 @@ inline bool check_values(parser_context& context, const token& where, const inst
       return !raw[2].value.is_immediate() || raw[2].value.value % 16 == 0 ||
              context.fail(raw[2].where, "a bulk copy or reduction has a multiple of 16 bytes");
     case opcode::tensormap_replace: return check_map_change(context, i, raw);
+    case opcode::fence_proxy:
     case opcode::tensormap_cp_fenceproxy:
-      return raw[2].value.value == 128 || context.fail(raw[2].where, "a tensor map has 128 bytes");
+      return raw.empty() || raw.back().value.value == 128 ||
+             context.fail(raw.back().where, "a tensor map has 128 bytes");
     case opcode::st:
       return raw[0].value.target.kind != symbol_kind::parameter ||
              context.fail(raw[0].where, "the parameters of a function cannot be written");
