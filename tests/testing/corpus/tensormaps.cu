@@ -19,7 +19,8 @@ __device__ __align__(128) u32 changed[32];
                : "r"(shared_address(map)), letter(value)                   \
                : "memory")
 
-/// Shows what a load of `bytes` by the map in `changed` leaves of a tile of 64 words.
+/// Shows what a load of `bytes` by the map in `changed` leaves of a tile of 64 words. A map that
+/// means another number of bytes would be waited for forever.
 #define SHOW(bytes, instruction)                                                                   \
   asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;"                             \
                :                                                                                   \
@@ -39,7 +40,7 @@ __device__ __align__(128) u32 changed[32];
                  : "memory");                                                                      \
   }                                                                                                \
   u32 ended = 0;                                                                                   \
-  while (ended == 0) {                                                                             \
+  for (u32 tries = 0; ended == 0 && tries < 1000; ++tries) {                                       \
     asm volatile(                                                                                  \
         "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, " \
         "p; }"                                                                                     \
@@ -47,7 +48,7 @@ __device__ __align__(128) u32 changed[32];
         : "r"(at)                                                                                  \
         : "memory");                                                                               \
   }                                                                                                \
-  for (u32 i = threadIdx.x; i < 64; i += 32) out[i] = tile[i];
+  for (u32 i = threadIdx.x; i < 64; i += 32) out[i] = ended != 0 ? tile[i] : i;
 
 /// Changes a copy of the map, and shows what it is then.
 #define CHANGE(bytes, changes, instruction)                                                     \
