@@ -19,8 +19,8 @@ __device__ __align__(128) u32 changed[32];
                : "r"(shared_address(map)), letter(value)                   \
                : "memory")
 
-/// Shows what a load of `bytes` by the map in `changed` leaves of a tile of 64 words. A map that
-/// means another number of bytes would be waited for forever.
+// Shows what a load of `bytes` by the map in `changed` leaves of a tile of 64 words. The wait is
+// bounded, since a map that means another number of bytes never ends the phase.
 #define SHOW(bytes, instruction)                                                                   \
   asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;"                             \
                :                                                                                   \
@@ -50,7 +50,7 @@ __device__ __align__(128) u32 changed[32];
   }                                                                                                \
   for (u32 i = threadIdx.x; i < 64; i += 32) out[i] = ended != 0 ? tile[i] : i;
 
-/// Changes a copy of the map, and shows what it is then.
+// Changes a copy of the map, and shows what it is then.
 #define CHANGE(bytes, changes, instruction)                                                     \
   __shared__ __align__(1024) u32 tile[64];                                                      \
   __shared__ __align__(128) u32 map[32];                                                        \
