@@ -1,5 +1,5 @@
-// Clusters of blocks: their places, their shared memory, their barrier, and copies to several
-// blocks.
+// Clusters of blocks: their places, their shared memory, their barrier, and copies, stores and
+// reductions that arrive in other blocks.
 #include "corpus.cuh"
 
 #define SPECIAL(name)                                     \
@@ -242,5 +242,125 @@ KERNEL(cluster_copies) {
         : "memory");
   wait(at);
   out[32 * blockIdx.x + threadIdx.x] = to[threadIdx.x];
+  meet();
+}
+
+// Stores to the next block, on whose barrier the bytes are counted.
+#define STORE_ASYNC(form, to, values, ...)                                                        \
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes" form " [%0], " values \
+               ", [%1];"                                                                          \
+               :                                                                                  \
+               : "r"(in_block(shared_address(to), next)), "r"(in_block(at, next)), __VA_ARGS__    \
+               : "memory")
+
+//! cluster_async_stores grid=4 block=32 cluster=4 in=512 out=128 input=bits compare=exact
+KERNEL(cluster_async_stores) {
+  __shared__ __align__(16) u32 given[32][16];
+  __shared__ u64 barrier;
+  const u32 at = shared_address(&barrier), next = (rank_in_cluster() + 1) % 4, t = threadIdx.x;
+  u32 v[8];
+  for (u32 i = 0; i < 8; ++i) v[i] = in[128 * blockIdx.x + (8 * i + 5 * t) % 128];
+  const u64 wide = v[0] | static_cast<u64>(v[1]) << 32, other = wide * 3 + t;
+  expect(at, 32 * 64);
+  STORE_ASYNC(".b32", given[t], "%2", "r"(v[0]));
+  STORE_ASYNC(".f32", given[t] + 1, "%2", "f"(__uint_as_float(v[1])));
+  STORE_ASYNC(".v2.u32", given[t] + 2, "{%2, %3}", "r"(v[2]), "r"(v[3]));
+  STORE_ASYNC(".v4.s32", given[t] + 4, "{%2, %3, %4, %5}", "r"(v[4]), "r"(v[5]), "r"(v[6]),
+              "r"(v[7]));
+  STORE_ASYNC(".u64", given[t] + 8, "%2", "l"(wide));
+  STORE_ASYNC(".f64", given[t] + 10, "%2", "d"(__longlong_as_double(static_cast<s64>(other))));
+  STORE_ASYNC(".v2.b64", given[t] + 12, "{%2, %3}", "l"(other), "l"(wide ^ other));
+  wait(at);
+  u32 h = 1;
+  for (u32 i = 0; i < 16; ++i) fold(h, given[t][i]);
+  out[32 * blockIdx.x + t] = h;
+  meet();
+}
+
+#define REDUCE_ASYNC(form, to, letter, value)                                                      \
+  asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." form      \
+               " [%0], %1, [%2];"                                                                  \
+               :                                                                                   \
+               : "r"(in_block(shared_address(to), block)), letter(value), "r"(in_block(at, block)) \
+               : "memory")
+
+//! cluster_async_reductions grid=4 block=32 cluster=4 in=512 out=208 input=bits compare=exact
+KERNEL(cluster_async_reductions) {
+  // Two other blocks change each word, each with four of its threads. Where the order would be seen
+  // in the result, all bring the same value.
+  __shared__ u32 words[11][8];
+  __shared__ u64 sums[8];
+  __shared__ u64 barrier;
+  const u32 at = shared_address(&barrier), rank = rank_in_cluster(), t = threadIdx.x, k = t % 8;
+  for (u32 i = t; i < 88; i += 32)
+    words[i / 8][i % 8] = i < 16 ? 3 * i % 11 : in[128 * blockIdx.x + i];
+  if (t < 8) sums[t] = in[128 * blockIdx.x + 88 + t] * 0x1'0000'0001ull;
+  __syncthreads();
+  expect(at, 2 * 32 * (11 * 4 + 8));
+  const u32 value = in[128 * blockIdx.x + 96 + t];
+  for (u32 step = 1; step < 3; ++step) {
+    const u32 block = (rank + step) % 4;
+    REDUCE_ASYNC("inc.u32", words[0] + k, "r", 4 + k);
+    REDUCE_ASYNC("dec.u32", words[1] + k, "r", 9 + k);
+    REDUCE_ASYNC("min.u32", words[2] + k, "r", value);
+    REDUCE_ASYNC("max.u32", words[3] + k, "r", value);
+    REDUCE_ASYNC("add.u32", words[4] + k, "r", value);
+    REDUCE_ASYNC("min.s32", words[5] + k, "r", value);
+    REDUCE_ASYNC("max.s32", words[6] + k, "r", value);
+    REDUCE_ASYNC("add.s32", words[7] + k, "r", value);
+    REDUCE_ASYNC("and.b32", words[8] + k, "r", value | 1u << t);
+    REDUCE_ASYNC("or.b32", words[9] + k, "r", value & 0x0f0f << k);
+    REDUCE_ASYNC("xor.b32", words[10] + k, "r", value);
+    REDUCE_ASYNC("add.u64", sums + k, "l", value * 0x8000'0001ull);
+  }
+  wait(at);
+  if (rank < 2)
+    for (u32 i = t; i < 88; i += 32) out[104 * rank + i] = words[i / 8][i % 8];
+  if (rank < 2 && t < 8) {
+    out[104 * rank + 88 + t] = static_cast<u32>(sums[t]);
+    out[104 * rank + 96 + t] = static_cast<u32>(sums[t] >> 32);
+  }
+  meet();
+}
+
+//! cluster_bulk_reductions grid=4 block=32 cluster=4 in=768 out=192 input=bits compare=exact
+KERNEL(cluster_bulk_reductions) {
+  __shared__ __align__(128) u32 from[12][8], to[12][8];
+  __shared__ u64 barrier;
+  const u32 at = shared_address(&barrier), rank = rank_in_cluster(), next = (rank + 1) % 4;
+  for (u32 i = threadIdx.x; i < 96; i += 32) {
+    from[i / 8][i % 8] = in[192 * rank + i];
+    to[i / 8][i % 8] = in[192 * rank + 96 + i];
+  }
+  asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+  __syncthreads();
+  expect(at, 12 * 32);
+  u32 k = 0;
+#define REDUCE_BULK(form)                                                                   \
+  asm volatile(                                                                             \
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes." form \
+      " [%0], [%1], 32, [%2];"                                                              \
+      :                                                                                     \
+      : "r"(in_block(shared_address(to[k]), next)), "r"(shared_address(from[k])),           \
+        "r"(in_block(at, next))                                                             \
+      : "memory");                                                                          \
+  ++k;
+  if (threadIdx.x == 0) {
+    REDUCE_BULK("add.u32")
+    REDUCE_BULK("min.u32")
+    REDUCE_BULK("max.u32")
+    REDUCE_BULK("inc.u32")
+    REDUCE_BULK("dec.u32")
+    REDUCE_BULK("add.s32")
+    REDUCE_BULK("min.s32")
+    REDUCE_BULK("max.s32")
+    REDUCE_BULK("and.b32")
+    REDUCE_BULK("or.b32")
+    REDUCE_BULK("xor.b32")
+    REDUCE_BULK("add.u64")
+  }
+  wait(at);
+  if (rank < 2)
+    for (u32 i = threadIdx.x; i < 96; i += 32) out[96 * rank + i] = to[i / 8][i % 8];
   meet();
 }

@@ -1,5 +1,6 @@
 // Copies of tensors by their maps. Shared memory is shown as a load leaves it, word by word, so
 // that swizzles and what is outside of a tensor can be told; a store is told by the tensor itself.
+// And bulk reductions without a map.
 #include "corpus.cuh"
 
 __device__ inline u32 shared_address(const void* p) {
@@ -476,8 +477,92 @@ KERNEL(tensor_im2col_store){STORE(32,
 
 //! tensor_im2col_add grid=1 block=32 in=288 out=160 input=bits compare=exact
 //! tensor=s32,extents:4x5x4x2,strides:16x80x320,box:4x30,lower:0x0,upper:0x0,out
-KERNEL(tensor_im2col_add) {
-  STORE(32,
-        ".reduce.async.bulk.tensor.4d.global.shared::cta.add.im2col_no_offs.bulk_group [%0, {0, 1, "
-        "1, 0}], [%1];")
+KERNEL(tensor_im2col_add){STORE(
+    32,
+    ".reduce.async.bulk.tensor.4d.global.shared::cta.add.im2col_no_offs.bulk_group [%0, {0, 1, "
+    "1, 0}], [%1];")}
+// Combines 32 words with the first, second, ... 32 words of the output.
+#define BULK_REDUCE(k, operation)                                                                  \
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group." operation " [%0], [%1], 128;" \
+               :                                                                                   \
+               : "l"(out + 32 * (k)), "r"(shared_address(tile + 32 * (k)))                         \
+               : "memory")
+
+// The output has words of the input at first, and the tile those behind them.
+#define BULK_REDUCTIONS(count, ...)                                                         \
+  __shared__ __align__(128) u32 tile[32 * count];                                           \
+  for (u32 i = threadIdx.x; i < 32 * count; i += 32) {                                      \
+    out[i] = in[i];                                                                         \
+    tile[i] = in[32 * count + i];                                                           \
+  }                                                                                         \
+  asm volatile("fence.proxy.async;" : : : "memory");                                        \
+  __syncthreads();                                                                          \
+  if (threadIdx.x == 0) {                                                                   \
+    __VA_ARGS__;                                                                            \
+    asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" : : : "memory"); \
+  }                                                                                         \
+  __syncthreads();
+
+//! bulk_reductions_u32 grid=1 block=32 in=512 out=256 input=bits compare=exact
+KERNEL(bulk_reductions_u32) {
+  BULK_REDUCTIONS(8, BULK_REDUCE(0, "add.u32"); BULK_REDUCE(1, "min.u32");
+                  BULK_REDUCE(2, "max.u32"); BULK_REDUCE(3, "inc.u32"); BULK_REDUCE(4, "dec.u32");
+                  BULK_REDUCE(5, "and.b32"); BULK_REDUCE(6, "or.b32"); BULK_REDUCE(7, "xor.b32"))
+}
+
+//! bulk_reductions_s32 grid=1 block=32 in=192 out=96 input=bits compare=exact
+KERNEL(bulk_reductions_s32) {
+  BULK_REDUCTIONS(3, BULK_REDUCE(0, "add.s32"); BULK_REDUCE(1, "min.s32");
+                  BULK_REDUCE(2, "max.s32"))
+}
+
+//! bulk_reductions_u64 grid=1 block=32 in=384 out=192 input=bits compare=exact
+KERNEL(bulk_reductions_u64) {
+  BULK_REDUCTIONS(6, BULK_REDUCE(0, "add.u64"); BULK_REDUCE(1, "min.u64");
+                  BULK_REDUCE(2, "max.u64"); BULK_REDUCE(3, "and.b64"); BULK_REDUCE(4, "or.b64");
+                  BULK_REDUCE(5, "xor.b64"))
+}
+
+//! bulk_reductions_s64 grid=1 block=32 in=128 out=64 input=bits compare=exact
+KERNEL(bulk_reductions_s64) {
+  BULK_REDUCTIONS(2, BULK_REDUCE(0, "min.s64"); BULK_REDUCE(1, "max.s64"))
+}
+
+//! bulk_reductions_f16 grid=1 block=32 in=192 out=96 input=f16 compare=exact
+KERNEL(bulk_reductions_f16) {
+  BULK_REDUCTIONS(3, BULK_REDUCE(0, "add.noftz.f16"); BULK_REDUCE(1, "min.f16");
+                  BULK_REDUCE(2, "max.f16"))
+}
+
+//! bulk_reductions_bf16 grid=1 block=32 in=192 out=96 input=bf16 compare=exact
+KERNEL(bulk_reductions_bf16) {
+  BULK_REDUCTIONS(3, BULK_REDUCE(0, "add.noftz.bf16"); BULK_REDUCE(1, "min.bf16");
+                  BULK_REDUCE(2, "max.bf16"))
+}
+
+//! bulk_reductions_f32 grid=1 block=32 in=256 out=128 input=f32 compare=exact
+KERNEL(bulk_reductions_f32) {
+  BULK_REDUCTIONS(4, BULK_REDUCE(0, "add.f32"); BULK_REDUCE(1, "add.f32");
+                  BULK_REDUCE(2, "add.f32"); BULK_REDUCE(3, "add.f32"))
+}
+
+//! bulk_reductions_f64 grid=1 block=32 in=256 out=128 input=f64 compare=exact
+KERNEL(bulk_reductions_f64) {
+  BULK_REDUCTIONS(4, BULK_REDUCE(0, "add.f64"); BULK_REDUCE(1, "add.f64");
+                  BULK_REDUCE(2, "add.f64"); BULK_REDUCE(3, "add.f64"))
+}
+
+//! bulk_reductions_meet grid=8 block=32 in=1024 out=32 input=bits compare=exact
+KERNEL(bulk_reductions_meet) {
+  // All threads of all blocks add to the same words, which are zeros at first.
+  __shared__ __align__(128) u32 tile[128];
+  const u32 t = threadIdx.x;
+  for (u32 i = 0; i < 4; ++i) tile[4 * t + i] = in[128 * blockIdx.x + 4 * t + i];
+  asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+  asm volatile(
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], 16;"
+      "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+      :
+      : "l"(out + t % 8 * 4), "r"(shared_address(tile + 4 * t))
+      : "memory");
 }

@@ -24,8 +24,8 @@ const char mixed[] = R"(
 .visible .entry tensor(.param .u64 out)
 {
   .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %rd<3>;
-  st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.u32 [%r1], {%r2,
-    %r3}, [%r4];
+  cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%rd1, {%r2,
+    %r3, %r3, %r3, %r3}], [%r4];
   ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];
   multimem.red.global.add.f32 [%rd1], %f1;
   ret;
@@ -64,8 +64,9 @@ TEST_CASE("a kernel that cannot be executed leaves its module the others", "[cpu
   CHECK(launch(f, tensor, 32, arguments) == CUDA_ERROR_NOT_SUPPORTED);
   CHECK(
       f.reports().find("kernel tensor cannot be launched here: PTX line 14: "
-                       "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.u32: asynchronous "
-                       "stores are not executed on the CPU") != std::string::npos);
+                       "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group: bulk "
+                       "copies by a mask of bytes, of rows that are gathered, and of newer devices "
+                       "are not executed on the CPU") != std::string::npos);
   CHECK(launch(f, caller, 32, nullptr) == CUDA_ERROR_NOT_SUPPORTED);
   CHECK(f.reports().find("kernel caller cannot be launched here: function fenced, PTX line 7: "
                          "multimem.red.global.add.f32: accesses to multicast memory") !=

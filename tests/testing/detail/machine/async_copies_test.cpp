@@ -60,10 +60,10 @@ TEST_CASE("what cp.async brings is not there before its thread waits, and a read
     REQUIRE(r.reports.size() == 1);
     CHECK(r.reports[0].kind == fault_kind::uninitialized_read);
     CHECK(r.reports[0].instruction == "ld.shared.u32 %r10, [%r1];");
-    CHECK(
-        r.reports[0].detail ==
-        "byte 0 of room, which a cp.async of thread (0,0,0) brings, for which that thread has not "
-        "waited");
+    CHECK(r.reports[0].detail ==
+          "byte 0 of room, which an asynchronous copy of thread (0,0,0) brings, for which that "
+          "thread has not "
+          "waited");
   }
   CHECK(copies(copy + read, 1, false).words[0] == 7);
   CHECK(copies(copy + read, 1, false).reports.empty());
@@ -74,7 +74,7 @@ TEST_CASE("a wait covers the groups that it says, and no other", "[machine]") {
   const result first = copies(two + " cp.async.wait_group 1;" + read + read_next);
   CHECK(first.words == std::vector<u32>{100, 7, 0, 0});
   REQUIRE(first.reports.size() == 1);
-  CHECK(first.reports[0].detail.find("byte 128 of room, which a cp.async") == 0);
+  CHECK(first.reports[0].detail.find("byte 128 of room, which an asynchronous copy") == 0);
   for (const char* enough : {" cp.async.wait_group 0;", " cp.async.wait_all;"}) {
     const result both = copies(two + enough + read + read_next);
     CHECK(both.words == std::vector<u32>{100, 101, 0, 0});
@@ -95,7 +95,8 @@ TEST_CASE("each thread waits for its own copies", "[machine]") {
   CHECK(other.words[0] == 7);
   CHECK(other.words[4 * 7] == 7);
   REQUIRE(other.reports.size() == 1);
-  CHECK(other.reports[0].detail.find("a cp.async of thread (1,0,0) brings") != std::string::npos);
+  CHECK(other.reports[0].detail.find("an asynchronous copy of thread (1,0,0) brings") !=
+        std::string::npos);
   const result itself = copies(by_one + " cp.async.wait_group 0; bar.sync 0;" + read, 40);
   CHECK(itself.words[0] == 100);
   CHECK(itself.words[4 * 39] == 100);

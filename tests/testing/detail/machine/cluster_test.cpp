@@ -266,7 +266,7 @@ TEST_CASE("copies to blocks that there are not are refused", "[machine]") {
   CHECK(contains(fault_of(start + "xor.b32 %r4, %r1, 1; mapa.shared::cluster.u32 %r5, %r3, %r4;\n" +
                               copy + " [%r2], [%rd2], 64, [%r5];",
                           fault_kind::illegal_instruction),
-                 "in the block to which it copies"));
+                 "not in the block to which it copies"));
 }
 
 }  // namespace cluster_test

@@ -214,6 +214,23 @@ TEST_CASE("cp.async costs sectors where it reads and wavefronts where it writes"
   CHECK(none.wavefronts == 32);
 }
 
+TEST_CASE("asynchronous stores and bulk reductions are copies, reductions of a value atomics",
+          "[cpu][costs]") {
+  workbench bench(R"(.visible .entry k(.param .u64 data) {
+  .reg .b32 %s, %b; .reg .b64 %g; .shared .align 16 .b8 room[16]; .shared .align 8 .b8 object[8];
+  ld.param.u64 %g, [data]; mov.u32 %s, room; mov.u32 %b, object;
+  st.shared.v4.u32 [%s], {1, 2, 3, 4}; mbarrier.init.shared.b64 [%b], 1;
+  cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%g], [%s], 16;
+  red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%s], 1, [%b];
+  st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%s], 1, [%b];
+  ret; })");
+  const cost_counts found =
+      costs_of(bench, "k", {}, {1, 1, 1}, bench.upload(std::vector<std::uint32_t>(4, 0)));
+  CHECK(found.count_of(kind::copy) == 2);
+  CHECK(found.count_of(kind::atomic) == 1);
+  CHECK(found.count_of(kind::shared_store) == 1);
+}
+
 TEST_CASE("rows of matrices cost wavefronts as 16 bytes a lane", "[cpu][costs]") {
   const std::string load = R"({ .reg .b32 %m<4>;
     ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%m0, %m1, %m2, %m3}, [%s]; })";

@@ -1,12 +1,14 @@
 // The oracle of these tests is NVIDIA's assembler: assembler_accepted.hpp, assembler_refused.hpp,
-// assembler_images.hpp and assembler_matrices.hpp have what it said.
+// assembler_images.hpp, assembler_matrices.hpp and assembler_async.hpp have what it said.
 #include <gpu/testing/detail/ptx/instruction_table.hpp>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
 #include <gpu/testing/detail/ptx/mnemonics.hpp>
 #include "assembler_accepted.hpp"
+#include "assembler_async.hpp"
 #include "assembler_images.hpp"
 #include "assembler_matrices.hpp"
 #include "assembler_refused.hpp"
@@ -27,7 +29,7 @@ TEST_CASE("every row of the instruction table names suffixes and types that exis
       CHECK(compiled.types[i] != 0);
       CHECK((compiled.types[i] & 1u) == 0);
     }
-    CHECK(row.operands.find_first_not_of("BCDEWKVPQSXabcdkrvwilfIpAmyzhMUTxRtjgoFGHJNnqes") ==
+    CHECK(row.operands.find_first_not_of("BCDEWKVPQSXabcdkruvwilfIpAmyzhMUTxRtjgoFGHJNnqes") ==
           std::string_view::npos);
   }
 }
@@ -88,6 +90,8 @@ TEST_CASE("statements that the assembler takes are taken", "[ptx]") {
   check_taken(ptx_test::accepted_group_statements, "sm_90a");
   check_taken(ptx_test::accepted_bulk_statements);
   check_taken(ptx_test::accepted_tensor_statements);
+  check_taken(ptx_test::accepted_async_statements);
+  check_taken(ptx_test::accepted_map_statements, "sm_90a");
 }
 
 TEST_CASE("statements that the assembler refuses are refused", "[ptx]") {
@@ -97,6 +101,36 @@ TEST_CASE("statements that the assembler refuses are refused", "[ptx]") {
   check_refused(ptx_test::refused_sparse_statements);
   check_refused(ptx_test::refused_group_statements, "sm_90a");
   check_refused(ptx_test::refused_tensor_statements);
+  check_refused(ptx_test::refused_async_statements);
+  check_refused(ptx_test::refused_map_statements, "sm_90a");
+}
+
+TEST_CASE("reductions exist for the operations and types of the assembler alone", "[ptx]") {
+  for (const ptx_test::combining_instruction& i : ptx_test::combining_instructions) {
+    const auto taken = ptx::detail::split(i.taken, ' ');
+    std::size_t count = 0;
+    for (const std::string_view operation : ptx_test::all_operations) {
+      for (const char* const noftz : {"", ".noftz"}) {
+        for (const std::string_view type : ptx_test::all_types) {
+          const std::string form = std::string(operation) + noftz + '.' + std::string(type);
+          // %value is a register of any type of that size.
+          const bool exists = std::ranges::find(taken, form) != taken.end();
+          const std::string bits = type.ends_with("128")  ? "b128"
+                                   : type.ends_with("64") ? "b64"
+                                   : type.ends_with("16") ? "b16"
+                                                          : "b32";
+          const std::string statement = "{ .reg ." + bits + " %value; " + std::string(i.name) +
+                                        form + std::string(i.operands) + " }";
+          CAPTURE(statement);
+          const ptx::parse_result result = ptx_test::parse_kernel(statement);
+          CHECK(result.error.has_value() == !exists);
+          CHECK_FALSE((result && result.value.functions[0].refused));
+          count += exists;
+        }
+      }
+    }
+    CHECK(count == taken.size());
+  }
 }
 
 TEST_CASE("texture instructions that are not executed are refused as such", "[ptx]") {
@@ -146,6 +180,10 @@ TEST_CASE("legal PTX that is not executed is refused by its name", "[ptx]") {
     const std::string name = statement.substr(0, statement.find_first_of("; "));
     CHECK(f.refused->text.find(name) == 0);
   }
+  const ptx::parse_result interleaved =
+      parse_for("sm_90a", "tensormap.replace.tile.interleave_layout.global.b1024.b32 [%rd1], 1;");
+  REQUIRE(interleaved);
+  CHECK(interleaved.value.functions[0].refused);
   const ptx::parse_result red = ptx_test::parse_kernel("multimem.red.global.add.f32 [%rd1];");
   REQUIRE(red);
   REQUIRE(red.value.functions[0].refused);
@@ -169,6 +207,10 @@ TEST_CASE("an instruction that the .target lacks is refused with the target it n
   const ptx::parse_result result = ptx::parse(text);
   REQUIRE_FALSE(result);
   CHECK(result.error->text.find("sm_80") != std::string::npos);
+  const ptx::parse_result change =
+      ptx_test::parse_kernel("tensormap.replace.tile.rank.global.b1024.b32 [%rd1], 1;");
+  REQUIRE_FALSE(change);
+  CHECK(change.error->text == "tensormap.replace needs .target sm_90a, this module has sm_90");
 }
 
 }  // namespace instruction_table_test

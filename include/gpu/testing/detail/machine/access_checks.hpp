@@ -68,7 +68,7 @@ inline moment now(const warp& w, unsigned lane) {
     if (const auto copier = shared.copies(a + first); copier == shared_memory::somebody)
       text += ", which a copy that another block asked for brings, for which nobody has waited";
     else if (copier != shared_memory::several)
-      text += std::string(text.empty() ? "" : ", ") + "which a cp.async of thread " +
+      text += std::string(text.empty() ? "" : ", ") + "which an asynchronous copy of thread " +
               name_thread(w, copier) + " brings, for which that thread has not waited";
   } else {
     a = static_cast<address>(at.bytes - w.local.bytes(lane, 0));

@@ -76,6 +76,7 @@ inline instruction_kind kind_of_instruction(const ptx::function& in, const ptx::
     case stacksave:
     case stackrestore:
     case pmevent:
+    case tensormap_replace:
     case setmaxnreg: return instruction_kind::move;
     case ld:
     case ldu: {
@@ -85,13 +86,17 @@ inline instruction_kind kind_of_instruction(const ptx::function& in, const ptx::
     }
     case st: return access_kind_of(i.with.space, false, in.entry);
     case atom:
-    case red: return instruction_kind::atomic;
+    case red:
+    case red_async: return instruction_kind::atomic;
     case cp_async:
     case cp_async_bulk:
     case cp_async_bulk_prefetch:
     case cp_async_bulk_tensor:
     case cp_async_bulk_prefetch_tensor:
+    case cp_reduce_async_bulk:
     case cp_reduce_async_bulk_tensor:
+    case st_async:
+    case tensormap_cp_fenceproxy:
     case prefetch_tensormap: return instruction_kind::copy;
     case tex:
     case tex_level:

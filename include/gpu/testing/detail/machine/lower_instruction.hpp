@@ -291,7 +291,10 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::atom:
     case opcode::red: return lower_atomic(c, i);
     case opcode::cp_async: return lower_async_copy(c, i);
-    case opcode::cp_async_bulk: return lower_bulk_copy(c, i);
+    case opcode::cp_async_bulk:
+    case opcode::cp_reduce_async_bulk: return lower_bulk_copy(c, i);
+    case opcode::st_async:
+    case opcode::red_async: return lower_async_store(c, i);
     case opcode::cp_async_bulk_commit_group: c.emit(&run_commit_bulk); return true;
     case opcode::cp_async_bulk_wait_group:
       c.emit(&run_wait_bulk).target = static_cast<std::uint32_t>(operands[0].value);
@@ -300,6 +303,8 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::cp_async_bulk_prefetch_tensor:
     case opcode::cp_reduce_async_bulk_tensor: return lower_tensor(c, i);
     case opcode::prefetch_tensormap: return lower_prefetch_tensor_map(c, i);
+    case opcode::tensormap_replace: return lower_map_change(c, i);
+    case opcode::tensormap_cp_fenceproxy: return lower_map_copy(c, i);
     case opcode::cp_async_bulk_prefetch: return lower_bulk_prefetch(c, i);
     case opcode::cp_async_commit_group:
     case opcode::cp_async_wait_group:

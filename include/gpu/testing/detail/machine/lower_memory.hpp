@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <gpu/testing/detail/machine/handlers/async_copies.hpp>
+#include <gpu/testing/detail/machine/handlers/async_stores.hpp>
 #include <gpu/testing/detail/machine/handlers/atomics.hpp>
 #include <gpu/testing/detail/machine/handlers/bulk_copies.hpp>
 #include <gpu/testing/detail/machine/handlers/mbarrier.hpp>
@@ -178,7 +179,7 @@ inline bool lower_async_copy(lowering_context& c, const ptx::instruction& i) {
   return true;
 }
 
-/// cp.async.bulk between global and shared memory.
+/// cp.async.bulk and cp.reduce.async.bulk between global and shared memory.
 inline bool lower_bulk_copy(lowering_context& c, const ptx::instruction& i) {
   const auto operands = c.source.operands_of(i);
   const bool loads = i.with.to_space == ptx::state_space::shared;
@@ -204,6 +205,27 @@ inline bool lower_bulk_copy(lowering_context& c, const ptx::instruction& i) {
   d.slots[4] = blocks;
   d.list = list;
   d.option = !loads ? 3 : i.with.space == ptx::state_space::global ? 1 : 2;
+  return true;
+}
+
+/// st.async and red.async.
+inline bool lower_async_store(lowering_context& c, const ptx::instruction& i) {
+  const auto operands = c.source.operands_of(i);
+  const lowered_address to = lower_address(c, operands[0], i.with.space);
+  const lowered_address barrier = lower_address(c, operands[2], i.with.space);
+  if (!to.good || !barrier.good) return false;
+  const auto list = static_cast<std::uint32_t>(c.out.lists.size());
+  const auto bits = static_cast<std::uint64_t>(barrier.offset);
+  c.out.lists.push_back(static_cast<std::uint32_t>(bits));
+  c.out.lists.push_back(static_cast<std::uint32_t>(bits >> 32));
+  c.out.lists.push_back(barrier.wide);
+  (void)list_elements(c, operands[1], false);
+  decoded& d = c.emit(&run_async_store);
+  set_address(d, to, 0);
+  d.slots[1] = barrier.base;
+  d.list = list;
+  d.count = i.with.vector;
+  d.option = i.with.space == ptx::state_space::generic;
   return true;
 }
 

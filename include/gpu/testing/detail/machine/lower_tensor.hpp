@@ -1,10 +1,11 @@
-// Lowers bulk copies of tensors.
+// Lowers bulk copies of tensors, and changes of their maps.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include <gpu/testing/detail/machine/handlers/tensor_copies.hpp>
+#include <gpu/testing/detail/machine/handlers/tensor_map_changes.hpp>
 #include <gpu/testing/detail/machine/lower_memory.hpp>
 
 namespace gpu::inline v1::testing::machine::detail {
@@ -56,6 +57,39 @@ inline bool lower_prefetch_tensor_map(lowering_context& c, const ptx::instructio
   const lowered_address a = lower_address(c, c.source.operands_of(i)[0], ptx::state_space::generic);
   if (!a.good) return false;
   set_address(c.emit(&run_prefetch_tensor_map), a, 0);
+  return true;
+}
+
+/// tensormap.replace.
+inline bool lower_map_change(lowering_context& c, const ptx::instruction& i) {
+  const auto operands = c.source.operands_of(i);
+  const lowered_address a = lower_address(c, operands[0], i.with.space);
+  if (!a.good) return false;
+  const std::uint32_t value = c.operand_slot(operands.back());
+  decoded& d = c.emit(ptx::size_of(i.types[0]) == 8 ? &run_map_change<std::uint64_t>
+                                                    : &run_map_change<std::uint32_t>);
+  set_address(d, a, 0);
+  d.slots[1] = value;
+  d.count = operands.size() > 2 ? static_cast<std::uint8_t>(operands[1].value) : 0;
+  d.option = static_cast<std::uint8_t>(a.where);
+  return true;
+}
+
+/// tensormap.cp_fenceproxy.
+inline bool lower_map_copy(lowering_context& c, const ptx::instruction& i) {
+  const auto operands = c.source.operands_of(i);
+  const lowered_address to = lower_address(c, operands[0], ptx::state_space::global);
+  const lowered_address from = lower_address(c, operands[1], ptx::state_space::shared);
+  if (!to.good || !from.good) return false;
+  const auto list = static_cast<std::uint32_t>(c.out.lists.size());
+  const auto bits = static_cast<std::uint64_t>(from.offset);
+  c.out.lists.push_back(static_cast<std::uint32_t>(bits));
+  c.out.lists.push_back(static_cast<std::uint32_t>(bits >> 32));
+  c.out.lists.push_back(from.wide);
+  decoded& d = c.emit(&run_map_copy);
+  set_address(d, to, 0);
+  d.slots[1] = from.base;
+  d.list = list;
   return true;
 }
 

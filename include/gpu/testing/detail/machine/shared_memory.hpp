@@ -93,10 +93,28 @@ class shared_memory {
     return i;
   }
 
-  /// Notes that an asynchronous copy will write there. The write itself is noted as any other.
-  void note_departure(std::size_t offset, std::size_t size) {
+  /// The first byte that has no value for a reduction: that was never written, or that an
+  /// asynchronous copy will write; `offset + size` if there is none. Other reductions may be on
+  /// their way.
+  std::size_t first_without_value(std::size_t offset, std::size_t size) const {
+    std::size_t i = offset;
+    for (; i < offset + size; ++i) {
+      const record& r = record_of(i);
+      if (r.writer == nobody || (r.on_its_way && !r.reduces)) break;
+    }
+    return i;
+  }
+
+  /// Notes that an asynchronous copy or reduction of `thread` will write there. The write itself is
+  /// noted as any other.
+  void note_departure(std::size_t offset, std::size_t size, std::uint16_t thread, bool reduces) {
     if (!tracks_) return;
-    for (std::size_t i = offset; i < offset + size; ++i) record_of(i).on_its_way = true;
+    for (std::size_t i = offset; i < offset + size; ++i) {
+      record& r = record_of(i);
+      r.on_its_way = true;
+      r.reduces = reduces;
+      r.writer = thread;
+    }
   }
   /// Notes that the copy was done.
   void note_arrival(std::size_t offset, std::size_t size, const moment& now) {
@@ -137,6 +155,7 @@ class shared_memory {
     bool others_in_warp = false;  // read by several threads of the reader's warp
     bool write_atomic = false;
     bool on_its_way = false;  // bytes of an asynchronous copy of the writer
+    bool reduces = false;     // which combines them with what is there
   };
 
   finding note_change(std::size_t offset, std::size_t size, const moment& now, bool unchanged,

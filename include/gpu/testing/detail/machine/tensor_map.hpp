@@ -61,7 +61,7 @@ struct tensor_map {
       if (steps[n] == 0 || steps[n] > 8) return false;
       if ((n == 0 || !in_images) && (box[n] == 0 || box[n] > 256)) return false;
     }
-    return row_bytes() % 16 == 0;
+    return row_bytes() % 16 == 0 && (swizzle_bits == 0 || row_bytes() <= 16u << swizzle_bits);
   }
 
   std::uint32_t element_bytes() const { return ptx::size_of(element); }

@@ -74,7 +74,8 @@ struct pending_copy {
   unsigned lane = 0;
 };
 
-/// A bulk copy to shared memory for which nobody has waited on its mbarrier, or a part of one.
+/// A bulk copy, or an asynchronous store, to shared memory for which nobody has waited on its
+/// mbarrier, or a part of one.
 struct bulk_load {
   const std::byte* from = nullptr;  // null: the bytes of `fill`, again and again
   std::uint32_t to = 0;             // in shared memory, as `barrier`
@@ -84,6 +85,8 @@ struct bulk_load {
   std::uint16_t warp_epoch = 0;  // of its warp when it was asked for
   std::uint64_t fill = 0;
   tensor_change change = tensor_change::none;
+  ptx::operation combine = ptx::operation::none;  // with what is there, as `element`
+  ptx::type element = ptx::type::none;
 };
 
 /// A bulk copy to global memory that its thread has not waited for, or a part of one.

@@ -82,7 +82,7 @@ inline bool check_conversion(parser_context& context, const token& where, const 
 inline bool check_combination(parser_context& context, const token& where, instruction& i) {
   modifiers& m = i.with;
   const bool memory = i.op == opcode::ld || i.op == opcode::st;
-  if (memory && m.vector * size_of(i.types[0]) > 16) {
+  if ((memory || i.op == opcode::st_async) && m.vector * size_of(i.types[0]) > 16) {
     return context.fail(where, "a vector access is at most 16 bytes wide on this .target");
   }
   if (i.op >= opcode::tex && i.op <= opcode::tld4) {
@@ -97,6 +97,10 @@ inline bool check_combination(parser_context& context, const token& where, instr
   const bool group = i.op >= opcode::wgmma_fence && i.op <= opcode::wgmma_mma;
   if (group && !context.out.specific) {
     return context.fail(where, "wgmma needs .target sm_90a, this module has sm_" +
+                                   std::to_string(context.out.target));
+  }
+  if (i.op == opcode::tensormap_replace && !context.out.specific) {
+    return context.fail(where, "tensormap.replace needs .target sm_90a, this module has sm_" +
                                    std::to_string(context.out.target));
   }
   if (m.shape.m != 0 && !group && !check_matrix_layouts(context, where, i)) return false;
@@ -159,6 +163,27 @@ inline bool check_remote_barrier(parser_context& context, const token& where, co
                                  : "this instruction is for .shared::cta, not .shared::cluster");
 }
 
+/// tensormap.replace: the number of a dimension, or the setting.
+inline bool check_map_change(parser_context& context, const instruction& i,
+                             const std::vector<raw_operand>& raw) {
+  switch (i.with.field) {
+    case map_field::box_dim:
+    case map_field::global_dim:
+    case map_field::global_stride:
+    case map_field::element_stride:
+      return check_immediate(context, raw[1], "the number of a dimension", 4);
+    case map_field::elemtype: return check_immediate(context, raw[1], "the type of elements", 12);
+    case map_field::swizzle_mode: return check_immediate(context, raw[1], "the swizzle", 3);
+    case map_field::fill_mode: return check_immediate(context, raw[1], "the fill", 1);
+    case map_field::interleave_layout:
+      if (!check_immediate(context, raw[1], "the layout", 2)) return false;
+      return raw[1].value.value == 0 ||
+             context.fail(raw[1].where, "interleaved tensors are not there on the CPU",
+                          refusal::unsupported_instruction);
+    default: return true;
+  }
+}
+
 /// Rules that concern the values of operands.
 inline bool check_values(parser_context& context, const token& where, const instruction& i,
                          const std::vector<raw_operand>& raw) {
@@ -171,8 +196,14 @@ inline bool check_values(parser_context& context, const token& where, const inst
              context.fail(raw[2].where, "cp.async.ca copies 4, 8 or 16 bytes, .cg copies 16");
     }
     case opcode::cp_async_bulk:
+    case opcode::cp_reduce_async_bulk:
       return !raw[2].value.is_immediate() || raw[2].value.value % 16 == 0 ||
-             context.fail(raw[2].where, "a bulk copy has a multiple of 16 bytes");
+             context.fail(raw[2].where, "a bulk copy or reduction has a multiple of 16 bytes");
+    case opcode::tensormap_replace: return check_map_change(context, i, raw);
+    case opcode::fence_proxy:
+    case opcode::tensormap_cp_fenceproxy:
+      return raw.empty() || raw.back().value.value == 128 ||
+             context.fail(raw.back().where, "a tensor map has 128 bytes");
     case opcode::st:
       return raw[0].value.target.kind != symbol_kind::parameter ||
              context.fail(raw[0].where, "the parameters of a function cannot be written");

@@ -1,5 +1,5 @@
 #pragma once
-/// The suffixes of asynchronous copies.
+/// The suffixes of asynchronous copies, stores and reductions, and of tensor maps.
 
 #include <cstdint>
 
@@ -18,6 +18,10 @@ inline constexpr suffix copy_suffixes[] = {
     {"from_block", "shared::cta", in_space<state_space::shared>},
     {"completes", "mbarrier::complete_tx::bytes", no_effect},
     {"bulk_group", "bulk_group", no_effect},
+    {"weak", "weak", no_effect},
+    {"relaxed", "relaxed", ordered<memory_order::relaxed>},
+    {"in_scope", "cluster", set<&modifiers::scope, memory_scope::cluster>},
+    {"in_cluster", "shared::cluster", in_space<state_space::shared>},
     {"read", "read", no_effect},
     {"tensor", "1d", set<&modifiers::dimensions, std::uint8_t{1}>},
     {"tensor", "2d", set<&modifiers::dimensions, std::uint8_t{2}>},
@@ -30,6 +34,21 @@ inline constexpr suffix copy_suffixes[] = {
     {"tiles", "tile", no_effect},
     {"im2col", "im2col", set<&modifiers::im2col, true>},
     {"im2col_no_offs", "im2col_no_offs", set<&modifiers::im2col, true>},
+    {"map_address", "global_address", changes<map_field::global_address>},
+    {"map_rank", "rank", changes<map_field::rank>},
+    {"map_dimension", "box_dim", changes<map_field::box_dim>},
+    {"map_dimension", "global_dim", changes<map_field::global_dim>},
+    {"map_dimension", "element_stride", changes<map_field::element_stride>},
+    {"map_stride", "global_stride", changes<map_field::global_stride>},
+    {"map_setting", "elemtype", changes<map_field::elemtype>},
+    {"map_setting", "interleave_layout", changes<map_field::interleave_layout>},
+    {"map_setting", "swizzle_mode", changes<map_field::swizzle_mode>},
+    {"map_setting", "fill_mode", changes<map_field::fill_mode>},
+    {"map_space", "global", in_space<state_space::global>},
+    {"map_space", "shared::cta", in_space<state_space::shared>},
+    {"map_size", "b1024", no_effect},
+    {"map_proxy", "tensormap::generic", no_effect},
+    {"releases", "release", no_effect},
     {"bulk_reduction", "add", does<operation::add>},
     {"bulk_reduction", "min", does<operation::min>},
     {"bulk_reduction", "max", does<operation::max>},

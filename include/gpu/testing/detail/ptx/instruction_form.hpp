@@ -25,7 +25,7 @@ namespace gpu::inline v1::testing::ptx::detail {
 ///   I integer constant · p predicate, may be negated · A 64-bit or 32-bit address as a value
 ///   m memory operand · y z sources of a video instruction with selectors · h cache policy,
 ///   present exactly with .L2::cache_hint · M the operands of mov
-///   U like D or _ · T like S, always d|p
+///   U like D or _ · T like S, always d|p · u source like v, of the first type exactly
 ///   R destination of a texture read, a vector d or d|p · t [object, coordinates] · j [object]
 ///   F G H J fragments of matrices: D, A, B, C · N the registers of x1, x2, x4 matrices, to load
 ///   n the same, to store · q 32-bit register of any type

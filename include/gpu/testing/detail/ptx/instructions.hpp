@@ -103,7 +103,8 @@ inline bool parse_general(parser_context& context, const token& where, std::stri
                                          : check_mov(context, raw, i.types[0], i.op);
     if (!good) return false;
   } else {
-    const bool bulk = i.op == opcode::cp_async_bulk;
+    const bool bulk = i.op == opcode::cp_async_bulk || i.op == opcode::cp_reduce_async_bulk ||
+                      i.op == opcode::tensormap_cp_fenceproxy;
     state_space space = bulk || i.op == opcode::cp_async ? i.with.to_space : i.with.space;
     // What is not a tensor map is in shared memory.
     const bool tensor = i.with.dimensions != 0;

@@ -108,6 +108,20 @@ enum class surface_bounds : std::uint8_t { trap, clamp, zero };
 /// The queries of txq and suq that drivers support for texture and surface objects.
 enum class image_query : std::uint8_t { width, height, depth, other };
 
+/// The field of a tensor map that tensormap.replace changes.
+enum class map_field : std::uint8_t {
+  global_address,
+  rank,
+  box_dim,
+  global_dim,
+  global_stride,
+  element_stride,
+  elemtype,
+  interleave_layout,
+  swizzle_mode,
+  fill_mode
+};
+
 /// `.m16n8k16`: D and C have m x n elements, A has m x k, B has k x n. `m` is 0 without.
 struct matrix_shape {
   std::uint16_t m = 0, n = 0, k = 0;
@@ -165,6 +179,7 @@ struct modifiers {
   std::uint8_t dimensions = 0;  ///< .1d to .5d of a tensor
   bool im2col = false;          ///< .im2col, .im2col_no_offs
   bool multicast = false;       ///< .multicast::cluster
+  map_field field = map_field::global_address;
   image_geometry geometry = image_geometry::none;
   std::uint8_t component = 0;  ///< .r, .g, .b, .a of tld4
   bool formatted = false;      ///< sust.p, sured.p: coordinates count texels, not bytes

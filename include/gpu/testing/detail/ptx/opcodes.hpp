@@ -90,6 +90,7 @@ enum class opcode : std::uint8_t {
   cp_async_wait_all,
   cp_async_mbarrier_arrive,
   cp_async_bulk,
+  cp_reduce_async_bulk,
   cp_async_bulk_commit_group,
   cp_async_bulk_wait_group,
   cp_async_bulk_prefetch,
@@ -97,6 +98,10 @@ enum class opcode : std::uint8_t {
   cp_async_bulk_prefetch_tensor,
   cp_reduce_async_bulk_tensor,
   prefetch_tensormap,
+  tensormap_replace,
+  tensormap_cp_fenceproxy,
+  st_async,
+  red_async,
   // Control flow.
   bra,
   brx_idx,

@@ -192,6 +192,7 @@ inline bool check_operand(parser_context& context, char letter, raw_operand& raw
     case 'K': return check_value(context, raw, {types[0], true, false, false});
     case 'V': return check_vector(context, raw, width, {types[0], true, false, false});
     case 'v': return check_vector(context, raw, width, {types[0], true, true, false});
+    case 'u': return check_vector(context, raw, width, {types[0], false, true, false});
     case 'P':
       return raw.value.kind == operand_kind::sink ||
              check_value(context, raw, {type::pred, false, false, false});

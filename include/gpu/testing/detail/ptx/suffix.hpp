@@ -29,6 +29,8 @@ template <comparison Comparison>
 inline constexpr void (*compares)(modifiers&) = set<&modifiers::compare, Comparison>;
 template <operation Operation>
 inline constexpr void (*does)(modifiers&) = set<&modifiers::op, Operation>;
+template <map_field Field>
+inline constexpr void (*changes)(modifiers&) = set<&modifiers::field, Field>;
 template <memory_order Order>
 inline constexpr void (*ordered)(modifiers&) = set<&modifiers::order, Order>;
 template <cache_operator Cache>

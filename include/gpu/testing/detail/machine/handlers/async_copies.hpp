@@ -88,7 +88,7 @@ inline action run_copy(warp& w, const decoded& d, lane_mask mask) {
     const bool repeated = is_on_its_way(*w.block, copy);
     if (!note_write(w, d, lane, at, repeated ? at.bytes : bytes, size, access_class::plain))
       return action::fault;
-    w.block->shared.note_departure(copy.to, size);
+    w.block->shared.note_departure(copy.to, size, thread_of(w, lane), false);
     w.copies.push_back(copy);
   }
   return action::next;

@@ -1,5 +1,5 @@
-// Handlers of bulk copies: cp.async.bulk between global and shared memory. A copy is done when a
-// thread waits for it: on its mbarrier, or for its group.
+// Handlers of bulk copies and reductions: cp.async.bulk and cp.reduce.async.bulk between global and
+// shared memory. A copy is done when a thread waits for it: on its mbarrier, or for its group.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +33,34 @@ inline void copy_bulk(const std::byte* from, std::byte* to, std::uint32_t size) 
   copy_words<std::uint8_t>(from, to, size);
 }
 
-/// Writes the bytes of a part of a load to shared memory.
+template <class U>
+inline void combine_elements(ptx::operation op, ptx::type t, const std::byte* from,
+                             const located& to, std::uint32_t size) {
+  for (std::uint32_t i = 0; i < size; i += sizeof(U)) {
+    U b;
+    std::memcpy(&b, from + i, sizeof b);
+    (void)update<U>(to, i, [&](U old) { return combine_values<U>(op, t, to.global, old, b, U{}); });
+  }
+}
+
+/// Combines the elements of a reduction, in shared memory, with those at `to`.
+inline void combine_bulk(ptx::operation op, ptx::type t, const std::byte* from, const located& to,
+                         std::uint32_t size) {
+  switch (ptx::size_of(t)) {
+    case 2: return combine_elements<std::uint16_t>(op, t, from, to, size);
+    case 4: return combine_elements<std::uint32_t>(op, t, from, to, size);
+    default: return combine_elements<std::uint64_t>(op, t, from, to, size);
+  }
+}
+
+/// Writes the bytes of a part of a load to shared memory, or combines them with what is there.
 inline void arrive_bulk(const bulk_load& copy, std::byte* to) {
+  if (copy.combine != ptx::operation::none) {
+    std::byte value[sizeof copy.fill];
+    std::memcpy(value, &copy.fill, sizeof copy.fill);
+    return combine_bulk(copy.combine, copy.element, copy.from != nullptr ? copy.from : value,
+                        {to, nullptr, true, false}, copy.size);
+  }
   if (copy.from == nullptr) {
     for (std::uint32_t i = 0; i < copy.size; ++i)
       to[i] = static_cast<std::byte>(copy.fill >> i % 8 * 8);
@@ -65,25 +91,10 @@ inline std::uint32_t finish_bulk_loads(block_state& block, std::uint32_t barrier
   return bytes;
 }
 
-template <class U> inline void combine_bulk(const bulk_store& copy, const std::byte* from) {
-  const located at{copy.to, nullptr, false, true};
-  for (std::uint32_t i = 0; i < copy.size; i += sizeof(U)) {
-    U b;
-    std::memcpy(&b, from + i, sizeof b);
-    (void)update<U>(at, i, [&](U old) {
-      return combine_values<U>(copy.combine, copy.element, true, old, b, U{});
-    });
-  }
-}
-
 /// Writes the bytes of a part of a store to global memory, or combines them with what is there.
 inline void depart_bulk(const bulk_store& copy, const std::byte* from) {
   if (copy.combine == ptx::operation::none) return copy_bulk(from, copy.to, copy.size);
-  switch (ptx::size_of(copy.element)) {
-    case 2: return combine_bulk<std::uint16_t>(copy, from);
-    case 4: return combine_bulk<std::uint32_t>(copy, from);
-    default: return combine_bulk<std::uint64_t>(copy, from);
-  }
+  combine_bulk(copy.combine, copy.element, from, {copy.to, nullptr, false, true}, copy.size);
 }
 
 /// Does the copies to global memory of the lanes, but for their last `but` groups. Copies that are
@@ -134,7 +145,7 @@ inline bool find_targets(warp& w, const decoded& d, unsigned lane, address to, s
     return false;
   };
   if (&block != &owner_of(w, at))
-    return wrong("the mbarrier of a bulk copy is in the block to which it copies");
+    return wrong("the mbarrier of an asynchronous copy is not in the block to which it copies");
   out.to = static_cast<std::uint32_t>(to) & shared_offset_mask;
   out.barrier = static_cast<std::uint32_t>(barrier) & shared_offset_mask;
   out.blocks = 1u << block.rank;
@@ -152,6 +163,20 @@ inline bool find_targets(warp& w, const decoded& d, unsigned lane, address to, s
   return true;
 }
 
+/// Checks the bytes to which a part of a load goes. Returns false for a fault.
+inline bool note_bulk_target(warp& w, const decoded& d, unsigned lane, const located& to,
+                             const bulk_load& part) {
+  if (part.combine == ptx::operation::none)
+    return note_write(w, d, lane, to, nullptr, part.size, access_class::plain);
+  const shared_memory& shared = owner_of(w, to).shared;
+  if (shared.tracks()) {
+    const std::size_t first = shared.first_without_value(part.to, part.size) - part.to;
+    if (first != part.size && !report_unwritten(w, d, lane, to, part.to, part.size, first))
+      return false;
+  }
+  return note_write(w, d, lane, to, nullptr, part.size, access_class::atomic);
+}
+
 /// Queues a part of a load for each of its targets. `part.to` is an offset in shared memory.
 inline bool bring_bulk(warp& w, const decoded& d, unsigned lane, const bulk_targets& targets,
                        bulk_load part) {
@@ -162,26 +187,31 @@ inline bool bring_bulk(warp& w, const decoded& d, unsigned lane, const bulk_targ
     const bool own = &block == w.block;
     const located there{block.shared.bytes() + part.to, nullptr, true, false,
                         own ? nullptr : &block};
-    if (!note_write(w, d, lane, there, nullptr, part.size, access_class::plain)) return false;
-    block.shared.note_departure(part.to, part.size);
+    if (!note_bulk_target(w, d, lane, there, part)) return false;
     part.thread = own ? thread_of(w, lane) : shared_memory::somebody;
+    block.shared.note_departure(part.to, part.size, part.thread,
+                                part.combine != ptx::operation::none);
     block.bulk_loads.push_back(part);
   }
   return true;
 }
 
-/// cp.async.bulk: slots are destination, source, size, mbarrier, mask of blocks. `option`: 1 from
-/// global to shared memory, 2 within shared memory, 3 from shared to global memory.
+/// cp.async.bulk and cp.reduce.async.bulk: slots are destination, source, size, mbarrier, mask of
+/// blocks. `option`: 1 from global to shared memory, 2 within shared memory, 3 from shared to
+/// global memory.
 inline action run_bulk_copy(warp& w, const decoded& d, lane_mask mask) {
   const std::uint32_t* const more = w.function->lists.data() + d.list;
   const bool loads = d.option != 3;
+  const ptx::operation combine = d.source->with.op;
+  const bool combines = combine != ptx::operation::none;
+  const ptx::type element = d.source->types[0];
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     const auto size = read_lane<std::uint32_t>(w.registers, d.slots[2], lane);
     if (size % 16 != 0)
-      return fail(
-          w, fault_kind::illegal_instruction, lane,
-          "a bulk copy of " + std::to_string(size) + " bytes: the size must be a multiple of 16");
+      return fail(w, fault_kind::illegal_instruction, lane,
+                  (combines ? "a bulk reduction of " : "a bulk copy of ") + std::to_string(size) +
+                      " bytes: the size must be a multiple of 16");
     const address from = listed_address(w, d, 1, lane, more);
     const address to = address_of(w.registers, d, 0, lane);
     const located source = locate_bulk(w, d, lane, from, size, d.option != 1, access_kind::read);
@@ -190,19 +220,28 @@ inline action run_bulk_copy(warp& w, const decoded& d, lane_mask mask) {
     const located destination = locate_bulk(w, d, lane, to, size, loads, access_kind::write);
     if (destination.bytes == nullptr) return action::fault;
     if (!loads) {
+      if (combines && !note_read(w, d, lane, destination, to, size, access_class::plain))
+        return action::fault;
       if (!note_write(w, d, lane, destination, nullptr, size, access_class::plain))
         return action::fault;
       w.bulk_stores.push_back({.from = static_cast<std::uint32_t>(from),
                                .to = destination.bytes,
                                .size = size,
                                .group = w.bulk_groups[lane],
-                               .lane = lane});
+                               .lane = lane,
+                               .combine = combine,
+                               .element = element});
       continue;
     }
     const address barrier = listed_address(w, d, 3, lane, more + 3);
     bulk_targets targets;
     if (!find_targets(w, d, lane, to, size, barrier, d.slots[4], targets) ||
-        !bring_bulk(w, d, lane, targets, {.from = source.bytes, .to = targets.to, .size = size}))
+        !bring_bulk(w, d, lane, targets,
+                    {.from = source.bytes,
+                     .to = targets.to,
+                     .size = size,
+                     .combine = combine,
+                     .element = element}))
       return action::fault;
   }
   return action::next;

@@ -63,7 +63,10 @@ inline bool read_tensor_request(warp& w, const decoded& d, unsigned lane,
                  std::move(text));
     return false;
   };
-  if (!out.map.is_sound()) return wrong("there is no tensor map that the driver has encoded");
+  if (!out.map.is_sound())
+    return wrong(
+        "there is no tensor map that the driver has encoded, or one that was changed beyond its "
+        "limits");
   if (out.map.rank != with.dimensions)
     return wrong("a tensor map of " + std::to_string(out.map.rank) +
                  " dimensions; the instruction is for " + std::to_string(with.dimensions));
