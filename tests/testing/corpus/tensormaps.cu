@@ -81,14 +81,14 @@ KERNEL(tensormap_as_it_is){CHANGE(128, , TILE_2D("{12, -2}"))}
 //! tensor=u32,extents:16x8,strides:64,box:8x4
 KERNEL(tensormap_address){CHANGE(128,
                                  REPLACE("global_address.shared::cta.b1024.b64", "l", in + 32 + 16),
-                                 TILE_2D("{3, 5}"))}
+                                 TILE_2D("{4, 5}"))}
 
 //! tensormap_shape grid=1 block=32 in=160 out=64 input=bits compare=exact
 //! tensor=u32,extents:16x8,strides:64,box:8x4
 KERNEL(tensormap_shape) {
   CHANGE(128, REPLACE_OF("global_dim.shared::cta.b1024.b32", "0", "r", 12);
          REPLACE_OF("global_dim.shared::cta.b1024.b32", "1", "r", 6);
-         REPLACE_OF("global_stride.shared::cta.b1024.b64", "0", "l", 80ull), TILE_2D("{9, 3}"))
+         REPLACE_OF("global_stride.shared::cta.b1024.b64", "0", "l", 80ull), TILE_2D("{8, 3}"))
 }
 
 //! tensormap_box grid=1 block=32 in=160 out=64 input=bits compare=exact
@@ -96,7 +96,7 @@ KERNEL(tensormap_shape) {
 KERNEL(tensormap_box) {
   CHANGE(48, REPLACE_OF("box_dim.shared::cta.b1024.b32", "0", "r", 4);
          REPLACE_OF("box_dim.shared::cta.b1024.b32", "1", "r", 6);
-         REPLACE_OF("element_stride.shared::cta.b1024.b32", "1", "r", 2), TILE_2D("{2, -1}"))
+         REPLACE_OF("element_stride.shared::cta.b1024.b32", "1", "r", 2), TILE_2D("{4, -1}"))
 }
 
 //! tensormap_swizzle grid=1 block=32 in=160 out=64 input=bits compare=exact
@@ -127,7 +127,7 @@ KERNEL(tensormap_type_tf32ftz){
 //! tensormap_type_u16 grid=1 block=32 in=160 out=64 input=bits compare=exact
 //! tensor=bf16,extents:32x8,strides:64,box:16x4
 KERNEL(tensormap_type_u16){
-    CHANGE(128, REPLACE("elemtype.shared::cta.b1024.b32", "n", 1), TILE_2D("{21, 1}"))}
+    CHANGE(128, REPLACE("elemtype.shared::cta.b1024.b32", "n", 1), TILE_2D("{24, 1}"))}
 
 //! tensormap_in_global_memory grid=1 block=32 in=160 out=64 input=bits compare=exact
 //! tensor=u32,extents:16x8,strides:64,box:8x4

@@ -81,163 +81,163 @@ KERNEL(tensor_2d){
 //! tensor=u32,extents:16x8,strides:64,box:8x4
 KERNEL(tensor_2d_inside){
     LOAD(128, 64, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {3, 2}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, 2}], [%2];")}
 
 //! tensor_3d grid=1 block=32 in=160 out=32 input=bits compare=exact
 //! tensor=u32,extents:8x4x4,strides:32x128,box:4x3x2
 KERNEL(tensor_3d){LOAD(
     96, 32, 0,
-    "3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {6, -1, 3}], [%2];")}
+    "3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, -1, 3}], [%2];")}
 
-//! tensor_4d grid=1 block=32 in=160 out=64 input=bits compare=exact
-//! tensor=u32,extents:8x2x4x2,strides:32x64x256,box:4x2x3x2
-KERNEL(tensor_4d){LOAD(192, 64, 0,
+//! tensor_4d grid=1 block=32 in=160 out=128 input=bits compare=exact
+//! tensor=u32,extents:8x2x4x2,strides:32x64x256,box:8x2x3x2
+KERNEL(tensor_4d){LOAD(384, 128, 0,
                        "4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
-                       "{-2, 1, -1, 1}], [%2];")}
+                       "{-4, 1, -1, 1}], [%2];")}
 
 //! tensor_5d grid=1 block=32 in=160 out=96 input=bits compare=exact
 //! tensor=u32,extents:8x2x2x2x2,strides:32x64x128x256,box:4x2x2x2x2
 KERNEL(tensor_5d){LOAD(256, 96, 0,
-                       "5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {2, "
+                       "5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, "
                        "-1, 1, 0, 1}], [%2];")}
 
 //! tensor_of_bytes grid=1 block=32 in=128 out=32 input=bits compare=exact
 //! tensor=u8,extents:45x8,strides:48,box:16x4
 KERNEL(tensor_of_bytes){
     LOAD(64, 32, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {33, -1}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {32, -1}], [%2];")}
 
 //! tensor_of_u16 grid=1 block=32 in=160 out=64 input=bits compare=exact
 //! tensor=u16,extents:30x8,strides:64,box:16x4
 KERNEL(tensor_of_u16){
     LOAD(128, 64, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {19, 5}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {16, 5}], [%2];")}
 
 //! tensor_of_u64 grid=1 block=32 in=160 out=64 input=bits compare=exact
 //! tensor=u64,extents:7x8,strides:64,box:4x4
 KERNEL(tensor_of_u64){
     LOAD(128, 64, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {5, -1}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, -1}], [%2];")}
 
 //! tensor_steps grid=1 block=32 in=288 out=64 input=bits compare=exact
 //! tensor=u32,extents:16x16,strides:64,box:8x9,steps:1x3
 KERNEL(tensor_steps){
     LOAD(96, 64, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {2, -1}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, -1}], [%2];")}
 
 //! tensor_steps_odd grid=1 block=32 in=288 out=64 input=bits compare=exact
 //! tensor=u32,extents:16x16,strides:64,box:8x7,steps:1x3
 KERNEL(tensor_steps_odd){
     LOAD(96, 64, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {2, 5}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, 5}], [%2];")}
 
 //! tensor_step_of_the_first grid=1 block=32 in=160 out=64 input=bits compare=exact
 //! tensor=u32,extents:16x8,strides:64,box:8x4,steps:2x1
 KERNEL(tensor_step_of_the_first){
     LOAD(128, 64, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {1, 1}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, 1}], [%2];")}
 
 //! tensor_swizzle_32 grid=1 block=32 in=544 out=160 input=bits compare=exact
 //! tensor=u32,extents:32x16,strides:128,box:8x16,swizzle:1
 KERNEL(tensor_swizzle_32){
     LOAD(512, 160, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {5, 2}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, 2}], [%2];")}
 
 //! tensor_swizzle_64 grid=1 block=32 in=544 out=256 input=bits compare=exact
 //! tensor=u32,extents:32x16,strides:128,box:16x15,swizzle:2
 KERNEL(tensor_swizzle_64){
     LOAD(960, 256, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {5, 2}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, 2}], [%2];")}
 
 //! tensor_swizzle_128 grid=1 block=32 in=544 out=256 input=bits compare=exact
 //! tensor=u32,extents:32x16,strides:128,box:32x8,swizzle:3
 KERNEL(tensor_swizzle_128){
     LOAD(1024, 256, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {5, 2}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, 2}], [%2];")}
 
 //! tensor_swizzle_32_from_384 grid=1 block=32 in=544 out=256 input=bits compare=exact
 //! tensor=u32,extents:32x16,strides:128,box:8x8,swizzle:1
 KERNEL(tensor_swizzle_32_from_384){
     LOAD(256, 256, 384,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {5, 2}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, 2}], [%2];")}
 
 //! tensor_swizzle_64_from_384 grid=1 block=32 in=544 out=256 input=bits compare=exact
 //! tensor=u32,extents:32x16,strides:128,box:16x8,swizzle:2
 KERNEL(tensor_swizzle_64_from_384){
     LOAD(512, 256, 384,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {5, 2}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, 2}], [%2];")}
 
 //! tensor_swizzle_128_from_384 grid=1 block=32 in=544 out=256 input=bits compare=exact
 //! tensor=u32,extents:32x16,strides:128,box:32x4,swizzle:3
 KERNEL(tensor_swizzle_128_from_384){
     LOAD(512, 256, 384,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {5, 2}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, 2}], [%2];")}
 
 //! tensor_swizzle_64_narrow grid=1 block=32 in=544 out=256 input=bits compare=exact
 //! tensor=u32,extents:32x16,strides:128,box:8x8,swizzle:2
 KERNEL(tensor_swizzle_64_narrow){
     LOAD(256, 256, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {5, 2}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, 2}], [%2];")}
 
 //! tensor_swizzle_128_narrow grid=1 block=32 in=544 out=256 input=bits compare=exact
 //! tensor=u32,extents:32x16,strides:128,box:4x12,swizzle:3
 KERNEL(tensor_swizzle_128_narrow){
     LOAD(192, 256, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {5, 2}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, 2}], [%2];")}
 
 //! tensor_swizzle_128_half grid=1 block=32 in=544 out=256 input=bits compare=exact
 //! tensor=u32,extents:32x16,strides:128,box:16x8,swizzle:3
 KERNEL(tensor_swizzle_128_half){
     LOAD(512, 256, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {5, 2}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, 2}], [%2];")}
 
 //! tensor_swizzle_of_bytes grid=1 block=32 in=544 out=256 input=bits compare=exact
 //! tensor=u8,extents:120x16,strides:128,box:64x8,swizzle:3
 KERNEL(tensor_swizzle_of_bytes){
     LOAD(512, 256, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {77, 2}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {80, 2}], [%2];")}
 
 //! tensor_nan_f16 grid=1 block=32 in=160 out=64 input=f16 compare=exact
 //! tensor=f16,extents:30x8,strides:64,box:16x4,nan
 KERNEL(tensor_nan_f16){
     LOAD(128, 64, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {22, 6}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {24, 6}], [%2];")}
 
 //! tensor_nan_bf16 grid=1 block=32 in=160 out=64 input=f32 compare=exact
 //! tensor=bf16,extents:30x8,strides:64,box:16x4,nan
 KERNEL(tensor_nan_bf16){
     LOAD(128, 64, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {22, 6}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {24, 6}], [%2];")}
 
 //! tensor_nan_f32 grid=1 block=32 in=160 out=64 input=f32 compare=exact
 //! tensor=f32,extents:15x8,strides:64,box:8x4,nan
 KERNEL(tensor_nan_f32){
     LOAD(128, 64, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {11, 6}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {12, 6}], [%2];")}
 
 //! tensor_nan_f32ftz grid=1 block=32 in=160 out=64 input=f32 compare=exact
 //! tensor=f32ftz,extents:15x8,strides:64,box:8x4,nan
 KERNEL(tensor_nan_f32ftz){
     LOAD(128, 64, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {11, 6}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {12, 6}], [%2];")}
 
 //! tensor_nan_tf32 grid=1 block=32 in=160 out=64 input=f32 compare=exact
 //! tensor=tf32,extents:15x8,strides:64,box:8x4,nan
 KERNEL(tensor_nan_tf32){
     LOAD(128, 64, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {11, 6}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {12, 6}], [%2];")}
 
 //! tensor_nan_tf32ftz grid=1 block=32 in=160 out=64 input=f32 compare=exact
 //! tensor=tf32ftz,extents:15x8,strides:64,box:8x4,nan
 KERNEL(tensor_nan_tf32ftz){
     LOAD(128, 64, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {11, 6}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {12, 6}], [%2];")}
 
 //! tensor_nan_f64 grid=1 block=32 in=160 out=64 input=f32 compare=exact
 //! tensor=f64,extents:7x8,strides:64,box:4x4,nan
 KERNEL(tensor_nan_f64){
     LOAD(128, 64, 0,
-         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {5, 6}], [%2];")}
+         "2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {4, 6}], [%2];")}
 
 //! tensor_changes_f32 grid=1 block=32 in=160 out=128 input=f32 compare=exact
 //! tensor=f32,extents:128x1,strides:512,box:128x1
@@ -271,44 +271,44 @@ KERNEL(tensor_store_1d){
 //! tensor_store_2d grid=1 block=32 in=288 out=128 input=bits compare=exact
 //! tensor=u32,extents:16x8,strides:64,box:8x4,out
 KERNEL(tensor_store_2d){
-    STORE(32, ".async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {12, -2}], [%1];")}
+    STORE(32, ".async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {12, 6}], [%1];")}
 
 //! tensor_store_3d grid=1 block=32 in=288 out=128 input=bits compare=exact
 //! tensor=u32,extents:8x4x4,strides:32x128,box:4x3x2,out
 KERNEL(tensor_store_3d){
-    STORE(32, ".async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {6, -1, 3}], [%1];")}
+    STORE(32, ".async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {4, 2, 3}], [%1];")}
 
 //! tensor_store_4d grid=1 block=32 in=288 out=128 input=bits compare=exact
 //! tensor=u32,extents:8x2x4x2,strides:32x64x256,box:4x2x3x2,out
 KERNEL(tensor_store_4d){
     STORE(32,
-          ".async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%0, {-2, 1, -1, 1}], [%1];")}
+          ".async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%0, {4, 1, 2, 1}], [%1];")}
 
 //! tensor_store_5d grid=1 block=32 in=288 out=128 input=bits compare=exact
 //! tensor=u32,extents:8x2x2x2x2,strides:32x64x128x256,box:4x2x2x2x2,out
 KERNEL(tensor_store_5d){
     STORE(32,
-          ".async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {2, -1, 1, 0, 1}], [%1];")}
+          ".async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {4, 1, 1, 0, 1}], [%1];")}
 
 //! tensor_store_of_bytes grid=1 block=32 in=288 out=96 input=bits compare=exact
 //! tensor=u8,extents:45x8,strides:48,box:16x4,out
 KERNEL(tensor_store_of_bytes){
-    STORE(32, ".async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {33, -1}], [%1];")}
+    STORE(32, ".async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {32, 5}], [%1];")}
 
 //! tensor_store_swizzled grid=1 block=32 in=288 out=256 input=bits compare=exact
 //! tensor=u32,extents:32x8,strides:128,box:32x8,swizzle:3,out
 KERNEL(tensor_store_swizzled){
-    STORE(32, ".async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {3, 1}], [%1];")}
+    STORE(32, ".async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {4, 1}], [%1];")}
 
 //! tensor_store_swizzled_64 grid=1 block=32 in=288 out=256 input=bits compare=exact
 //! tensor=u32,extents:32x8,strides:128,box:16x6,swizzle:2,out
 KERNEL(tensor_store_swizzled_64){
-    STORE(32, ".async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {3, 1}], [%1];")}
+    STORE(32, ".async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {4, 1}], [%1];")}
 
 //! tensor_store_steps grid=1 block=32 in=288 out=256 input=bits compare=exact
 //! tensor=u32,extents:16x16,strides:64,box:8x9,steps:1x3,out
 KERNEL(tensor_store_steps){
-    STORE(32, ".async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {2, -1}], [%1];")}
+    STORE(32, ".async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {4, 10}], [%1];")}
 
 //! tensor_store_tf32 grid=1 block=32 in=288 out=128 input=bits compare=exact
 //! tensor=tf32,extents:128,box:128,out
@@ -431,7 +431,7 @@ KERNEL(tensor_add_tf32){REDUCE("add")}
 //! tensor=u32,extents:8x9x3,strides:32x288,box:4x14,lower:-1,upper:-1
 KERNEL(tensor_im2col_3d){LOAD(224, 64, 0,
                               "3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], "
-                              "[%1, {2, 5, 0}], [%2], {1};")}
+                              "[%1, {4, 5, 0}], [%2], {1};")}
 
 //! tensor_im2col_3d_strided grid=1 block=32 in=248 out=64 input=bits compare=exact
 //! tensor=u32,extents:8x9x3,strides:32x288,box:4x14,steps:1x2x1,lower:-1,upper:0
@@ -470,10 +470,10 @@ KERNEL(tensor_im2col_few_channels){LOAD(224, 64, 0,
                                         "bytes [%0], [%1, {8, 5, 0}], [%2], {1};")}
 
 //! tensor_im2col_store grid=1 block=32 in=288 out=160 input=bits compare=exact
-//! tensor=u32,extents:4x5x4x2,strides:16x80x320,box:4x20,lower:-1x-1,upper:-1x-1,out
+//! tensor=u32,extents:4x5x4x2,strides:16x80x320,box:4x20,lower:0x0,upper:-1x-1,out
 KERNEL(tensor_im2col_store){STORE(32,
                                   ".async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_"
-                                  "group [%0, {0, 1, -1, 0}], [%1];")}
+                                  "group [%0, {0, 1, 1, 0}], [%1];")}
 
 //! tensor_im2col_add grid=1 block=32 in=288 out=160 input=bits compare=exact
 //! tensor=s32,extents:4x5x4x2,strides:16x80x320,box:4x30,lower:0x0,upper:0x0,out

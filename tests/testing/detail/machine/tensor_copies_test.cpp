@@ -108,11 +108,11 @@ TEST_CASE("a tile has arrived when its mbarrier was waited for, and not before",
   // A map among the parameters of the kernel.
   CHECK(results_of(mnemonic + "[%r2], [%rd4, {4, 2}], [%r1];" + wait + read)[0] == 136);
   // Coordinates in registers, and bytes outside of the tensor that count too.
-  CHECK(results_of("mov.u32 %r5, 14; mov.u32 %r6, -3;" + mnemonic +
+  CHECK(results_of("mov.u32 %r5, 12; mov.u32 %r6, -3;" + mnemonic +
                    "[%r2], [%rd1, {%r5, %r6}], [%r1];" + wait +
                    "ld.shared.u32 %r10, [%r2]; ld.shared.u32 %r11, [%r2+96];"
-                   "ld.shared.u32 %r12, [%r2+100]; ld.shared.u32 %r13, [%r2+104];") ==
-        std::vector<u32>{0, 114, 115, 0});
+                   "ld.shared.u32 %r12, [%r2+108]; ld.shared.u32 %r13, [%r2+112];") ==
+        std::vector<u32>{0, 112, 115, 0});
 }
 
 TEST_CASE("a tile is written when its group was waited for, and read late", "[machine]") {
@@ -189,6 +189,35 @@ TEST_CASE("what is no tensor map, or another one, is a fault", "[machine]") {
   CHECK(results_of("prefetch.tensormap [%rd4]; prefetch.tensormap [%rd1];"
                    "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd1, {0, 0}];"
                    "cp.async.bulk.prefetch.L2.global [%rd2], 64;")[0] == 0);
+}
+
+// The manual of PTX has neither limit; an H100 ends such a kernel with an illegal instruction.
+TEST_CASE("copies of tensors begin at 16 bytes, and those to a tensor not before it", "[machine]") {
+  CHECK(contains(
+      fault_of(mnemonic + "[%r2], [%rd1, {3, 2}], [%r1];", fault_kind::illegal_instruction),
+      "the first coordinate of a tensor copy is 3, 12 bytes: these have to be a "
+      "multiple of 16"));
+  fault_of(mnemonic + "[%r2], [%rd1, {-1, 0}], [%r1];", fault_kind::illegal_instruction);
+  const auto store = [](const char* place) {
+    return std::string("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, ") +
+           place + "], [%r2];";
+  };
+  CHECK(contains(fault_of(store("{2, 0}"), fault_kind::illegal_instruction), "2, 8 bytes"));
+  CHECK(contains(fault_of(store("{-4, 0}"), fault_kind::illegal_instruction),
+                 "coordinate 0 of a copy to a tensor is -4: it must not be negative there"));
+  CHECK(contains(fault_of(store("{0, -2}"), fault_kind::illegal_instruction),
+                 "coordinate 1 of a copy to a tensor is -2"));
+  tensor_map images;
+  images.rank = 3;
+  images.mode = gpu::testing::machine::tensor_mode::im2col;
+  images.last = {3, 3, 7};
+  images.box = {4};
+  images.pixels = 2;
+  images.lower = {-1};
+  CHECK(contains(fault_of("cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group "
+                          "[%rd1, {0, 0, 0}], [%r2];",
+                          fault_kind::illegal_instruction, images),
+                 "whose map has a lower corner of -1"));
 }
 
 TEST_CASE("tiles are aligned to 128 bytes, and within bounds", "[machine]") {

@@ -81,6 +81,28 @@ inline bool read_tensor_request(warp& w, const decoded& d, unsigned lane,
   return true;
 }
 
+/// Checks where a copy begins: what an H100 demands, beyond the manual of PTX. False: a fault.
+inline bool check_start(warp& w, unsigned lane, const tensor_request& request, bool stores) {
+  const auto wrong = [&](const std::string& text) {
+    (void)fail(w, fault_kind::illegal_instruction, lane, text);
+    return false;
+  };
+  const tensor_map& map = request.map;
+  const std::int64_t bytes = request.start[0] * map.element_bytes();
+  if (bytes % 16 != 0)
+    return wrong("the first coordinate of a tensor copy is " + std::to_string(request.start[0]) +
+                 ", " + std::to_string(bytes) + " bytes: these have to be a multiple of 16");
+  for (unsigned n = 0; stores && n < map.rank; ++n) {
+    if (request.start[n] < 0)
+      return wrong("coordinate " + std::to_string(n) + " of a copy to a tensor is " +
+                   std::to_string(request.start[n]) + ": it must not be negative there");
+    if (map.mode == tensor_mode::im2col && n + 2 < map.rank && map.lower[n] < 0)
+      return wrong("a copy to a tensor, whose map has a lower corner of " +
+                   std::to_string(map.lower[n]) + ": it must not be negative there");
+  }
+  return true;
+}
+
 /// Calls `use(part)` for each part of a copy that lies at `shared`. `use` returns false for a
 /// fault, which ends the walk.
 template <class Use>
@@ -142,7 +164,9 @@ inline action run_tensor_load(warp& w, const decoded& d, lane_mask mask) {
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     tensor_request request;
-    if (!read_tensor_request(w, d, lane, more + 3, request)) return action::fault;
+    if (!read_tensor_request(w, d, lane, more + 3, request) ||
+        !check_start(w, lane, request, false))
+      return action::fault;
     const tensor_map& map = request.map;
     const address to = address_of(w.registers, d, 0, lane);
     const located tile = locate_tile(w, lane, to, map, access_kind::write);
@@ -194,7 +218,8 @@ inline action run_tensor_store(warp& w, const decoded& d, lane_mask mask) {
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     tensor_request request;
-    if (!read_tensor_request(w, d, lane, more, request)) return action::fault;
+    if (!read_tensor_request(w, d, lane, more, request) || !check_start(w, lane, request, true))
+      return action::fault;
     const tensor_map& map = request.map;
     if (combines && !combines_tensors(combine, map.element))
       return fail(
