@@ -45,7 +45,7 @@ const std::vector<std::string> families = {
 
 /// Families whose results no GPU has recorded yet. Their kernels run on a GPU to be recorded, and
 /// are not compared with anything.
-const std::set<std::string> unrecorded = {"tensormaps", "tensors"};
+const std::set<std::string> unrecorded = {};
 
 /// Products and sums stay apart, as written; what is fused says so.
 gpu::result<gpu::compiled_program> compile(const corpus::family& family) {
@@ -237,7 +237,7 @@ TEST_CASE("the corpus is complete, and every kernel has a recording of a GPU", "
       INFO(entry.name);
       CHECK(names.insert(entry.name).second);
       CHECK(family.source.find("KERNEL(" + entry.name + ")") != std::string::npos);
-      CHECK(entry.output_words <= 256);
+      CHECK(entry.output_words <= 1024);  // a matrix of a warp group
       const auto found = recorded.results.find(entry.name);
       CHECK(found != recorded.results.end());
       if (found != recorded.results.end()) CHECK(found->second.size() == entry.output_words);

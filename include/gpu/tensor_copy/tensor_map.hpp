@@ -191,7 +191,9 @@ inline result<CUtensorMap> encode_im2col(context_or_device on, const view_layout
 }  // namespace detail
 
 /// Describes an array, view, buffer or span of up to 5 axes for copies of tiles. `box` is the shape
-/// of a tile in shared memory, in the order of the axes; tiles may begin anywhere, also outside.
+/// of a tile in shared memory, in the order of the axes. A copy begins, along the last axis, at a
+/// multiple of 16 bytes, and may begin outside, but to write not before the array: a kernel that
+/// does otherwise ends with an illegal instruction.
 ///
 ///     auto map = GPU_TRY(gpu::make_tensor_map(device, matrix, {64, 32}));
 ///     GPU_TRY(gpu::launch(stream, config, kernel, map));

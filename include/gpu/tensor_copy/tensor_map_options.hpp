@@ -9,8 +9,9 @@ namespace gpu::inline v1 {
 
 /// How the 16-byte pieces of a tile are exchanged in shared memory, so that a warp that reads a
 /// column of them meets no bank conflicts. Bits 4 to 6 of the address of a piece are combined by
-/// exclusive or with bits 7 to 9, as many of them as the span has. The kinds with an atom exchange
-/// larger pieces, and need compute capability 10.0. Converts to `CUtensorMapSwizzle` by cast.
+/// exclusive or with bits 7 to 9, as many of them as the span has. The rows of a tile are a span
+/// apart, also if they are shorter. The kinds with an atom exchange larger pieces, and need compute
+/// capability 10.0. Converts to `CUtensorMapSwizzle` by cast.
 enum class tensor_swizzle : int {
   none = CU_TENSOR_MAP_SWIZZLE_NONE,
   bytes_32 = CU_TENSOR_MAP_SWIZZLE_32B,    ///< within 32 bytes: bit 4 with bit 7
@@ -93,9 +94,9 @@ constexpr const char* name_of(tensor_fill fill) noexcept {
 /// What a copy to shared memory makes of elements of type `float`.
 enum class tensor_float : int {
   unchanged,
-  flushed,       ///< subnormal numbers become 0
+  flushed,       ///< CUDA's FLOAT32_FTZ; an H100 leaves subnormal numbers as they are, though
   tf32,          ///< rounded to the 10 bits of mantissa that tensor cores multiply
-  flushed_tf32,  ///< both
+  flushed_tf32,  ///< as tf32, with CUDA's TFLOAT32_FTZ
 };
 
 /// The enumerator, such as "tf32"; null for a value that this library does not know.

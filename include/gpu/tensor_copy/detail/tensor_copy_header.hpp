@@ -302,8 +302,9 @@ class tile_barrier {
   unsigned long long state_;
 };
 
-/// Asks for a tile that begins at a place, which may be outside of the array. It arrives at `tile`
-/// in shared memory, which is aligned to 128 bytes, and counts its bytes at the barrier.
+/// Asks for a tile that begins at a place, which may be outside of the array; along the last axis, it
+/// is a multiple of 16 bytes. It arrives at `tile` in shared memory, which is aligned to 128 bytes, and
+/// counts its bytes at the barrier.
 template <class T, int Rank, class... Index>
 __device__ inline void load_tile(typename detail::without_const<T>::type* tile,
                                  const tensor_map<T, Rank>& map, tile_barrier& barrier,
@@ -344,7 +345,8 @@ __device__ inline void fence_tiles() {
   asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
 }
 
-/// Asks to write a tile, but for what is outside of the array.
+/// Asks to write a tile, but for what is outside of the array. No index of the place is negative; the
+/// last is a multiple of 16 bytes. Pieces of 16 bytes are written whole, also behind the end of a row.
 template <class T, int Rank, class... Index>
 __device__ inline void store_tile(const tensor_map<T, Rank>& map, const T* tile, Index... place) {
   static_assert(sizeof...(Index) == Rank, "a place has one index for each axis");
@@ -354,7 +356,7 @@ __device__ inline void store_tile(const tensor_map<T, Rank>& map, const T* tile,
 template <class T, int Rank, class... Index>
 __device__ void store_tile(const tensor_map<const T, Rank>&, const T*, Index...) = delete;
 
-/// Asks to add a tile to the elements of the array.
+/// Asks to add a tile to the elements of the array, at a place as of store_tile().
 template <class T, int Rank, class... Index>
 __device__ inline void add_tile(const tensor_map<T, Rank>& map, const T* tile, Index... place) {
   static_assert(sizeof...(Index) == Rank, "a place has one index for each axis");

@@ -217,7 +217,7 @@ TEST_CASE("copies of tensors begin at 16 bytes, and those to a tensor not before
   CHECK(contains(fault_of("cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group "
                           "[%rd1, {0, 0, 0}], [%r2];",
                           fault_kind::illegal_instruction, images),
-                 "whose map has a lower corner of -1"));
+                 "whose map has corners -1 and 0"));
 }
 
 TEST_CASE("tiles are aligned to 128 bytes, and within bounds", "[machine]") {

@@ -46,10 +46,10 @@ inline bool set_tensor_element(machine::tensor_map& map, unsigned type) {
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT32: return set(ptx::type::f32);
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT64: return set(ptx::type::f64);
     case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16: return set(ptx::type::bf16);
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ: return set(ptx::type::f32, tensor_change::flush);
-    case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32: return set(ptx::type::f32, tensor_change::round_to_tf32);
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ: return set(ptx::type::f32);
+    case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32:
     case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ:
-      return set(ptx::type::f32, tensor_change::flush_and_round);
+      return set(ptx::type::f32, tensor_change::round_to_tf32);
     default: return false;
   }
 }

@@ -12,16 +12,16 @@
 
 namespace gpu::inline v1::testing::machine {
 
-/// What a load makes of elements.
-enum class tensor_change : std::uint8_t { none, flush, round_to_tf32, flush_and_round };
+/// What a load makes of elements. An H100 does not flush subnormal numbers, whatever the type of
+/// the map.
+enum class tensor_change : std::uint8_t { none, round_to_tf32 };
 
 /// Returns what a load makes of the bits of an f32. It rounds to the nearest, and then to even.
 constexpr std::uint32_t change_float(tensor_change change, std::uint32_t bits) {
-  const std::uint32_t exponent = bits & 0x7f80'0000u;
-  const bool flush = change == tensor_change::flush || change == tensor_change::flush_and_round;
-  if (flush && exponent == 0) return bits & 0x8000'0000u;
-  if (change == tensor_change::none || change == tensor_change::flush) return bits;
-  if (exponent == 0x7f80'0000u) return bits;  // infinite, or no number
+  if (change == tensor_change::none) return bits;
+  const std::uint32_t magnitude = bits & 0x7fff'ffffu;
+  if (magnitude == 0x7f80'0000u) return bits;
+  if (magnitude > 0x7f80'0000u) return 0x7fff'e000u;  // any NaN
   return (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
 }
 
@@ -55,7 +55,7 @@ struct tensor_map {
     if (mark != mark_of_map || rank < (in_images ? 3 : 1) || rank > most_dimensions) return false;
     if (mode > tensor_mode::im2col || swizzle_bits > 3 || fills_with_nan > 1) return false;
     const std::uint32_t bytes = element_bytes();
-    if (bytes == 0 || bytes > 8 || change > tensor_change::flush_and_round) return false;
+    if (bytes == 0 || bytes > 8 || change > tensor_change::round_to_tf32) return false;
     if (in_images && (pixels == 0 || pixels > 1024)) return false;
     for (unsigned n = 0; n < rank; ++n) {
       if (steps[n] == 0 || steps[n] > 8) return false;
@@ -72,6 +72,9 @@ struct tensor_map {
     return (box[dimension] + step - 1) / step;
   }
   std::uint32_t row_bytes() const { return box[0] * element_bytes(); }
+  /// From one row in shared memory to the next: as many bytes as the swizzle spans, if there is
+  /// one.
+  std::uint32_t row_pitch() const { return swizzle_bits == 0 ? row_bytes() : 16u << swizzle_bits; }
   /// Rows of elements side by side that a copy has.
   std::uint64_t rows() const {
     if (mode == tensor_mode::im2col) return pixels;

@@ -96,17 +96,21 @@ inline bool check_start(warp& w, unsigned lane, const tensor_request& request, b
     if (request.start[n] < 0)
       return wrong("coordinate " + std::to_string(n) + " of a copy to a tensor is " +
                    std::to_string(request.start[n]) + ": it must not be negative there");
-    if (map.mode == tensor_mode::im2col && n + 2 < map.rank && map.lower[n] < 0)
-      return wrong("a copy to a tensor, whose map has a lower corner of " +
-                   std::to_string(map.lower[n]) + ": it must not be negative there");
+    if (map.mode == tensor_mode::im2col && n + 2 < map.rank &&
+        (map.lower[n] < 0 || map.upper[n] > 0))
+      return wrong("a copy to a tensor, whose map has corners " + std::to_string(map.lower[n]) +
+                   " and " + std::to_string(map.upper[n]) +
+                   ": these must not be outside of the tensor there");
   }
   return true;
 }
 
-/// Calls `use(part)` for each part of a copy that lies at `shared`. `use` returns false for a
-/// fault, which ends the walk.
+/// Calls `use(part)` for each part of a copy that lies at `shared`. A copy to a tensor writes whole
+/// pieces of 16 bytes, also behind the end of a row. `use` returns false for a fault, which ends
+/// the walk.
 template <class Use>
-inline bool for_tensor_parts(const tensor_request& request, std::uint32_t shared, Use use) {
+inline bool for_tensor_parts(const tensor_request& request, std::uint32_t shared, bool stores,
+                             Use use) {
   const tensor_map& map = request.map;
   const std::uint32_t each = map.element_bytes();
   const auto use_all = [&](std::uint32_t begin, std::uint32_t end, bool inside, address row) {
@@ -135,10 +139,11 @@ inline bool for_tensor_parts(const tensor_request& request, std::uint32_t shared
         inside ? std::clamp<std::int64_t>(std::int64_t{map.last[0]} + 1 - at[0], begin, length)
                : length;
     const auto first = static_cast<std::uint32_t>(begin) * each;
-    const auto last = static_cast<std::uint32_t>(end) * each;
+    auto last = static_cast<std::uint32_t>(end) * each;
+    if (stores) last = (last + 15) / 16 * 16;
     const std::uint32_t bytes = map.row_bytes();
     // Parts begin at the start of the row in shared memory.
-    const std::uint32_t row_at = r * bytes;
+    const std::uint32_t row_at = r * map.row_pitch();
     const address moved = row - row_at;
     if (!use_all(row_at, row_at + first, false, moved) ||
         !use_all(row_at + first, row_at + last, true, moved) ||
@@ -148,11 +153,12 @@ inline bool for_tensor_parts(const tensor_request& request, std::uint32_t shared
   return true;
 }
 
-/// Checks where a copy lies in shared memory. A swizzle may use all of its last 128 bytes.
+/// Checks where a copy lies in shared memory. A swizzle may use all of the last 128 bytes.
 inline located locate_tile(warp& w, unsigned lane, address a, const tensor_map& map,
                            access_kind kind) {
   if (a % tensor_alignment != 0) return refuse_misaligned(w, lane, a, tensor_alignment, kind);
-  const std::uint64_t bytes = map.swizzle_bits == 0 ? map.bytes() : (map.bytes() + 127) / 128 * 128;
+  const std::uint64_t rows = map.rows() * map.row_pitch();
+  const std::uint64_t bytes = map.swizzle_bits == 0 ? rows : (rows + 127) / 128 * 128;
   const auto size = static_cast<std::uint32_t>(std::min(bytes, std::uint64_t{0xffff'ffff}));
   return locate_shared(w, lane, a, size, kind);
 }
@@ -188,7 +194,7 @@ inline action run_tensor_load(warp& w, const decoded& d, lane_mask mask) {
       }
       return bring_bulk(w, d, lane, targets, copy);
     };
-    if (!for_tensor_parts(request, targets.to, bring)) return action::fault;
+    if (!for_tensor_parts(request, targets.to, false, bring)) return action::fault;
   }
   return action::next;
 }
@@ -241,7 +247,8 @@ inline action run_tensor_store(warp& w, const decoded& d, lane_mask mask) {
           {part.shared, to.bytes, part.size, w.bulk_groups[lane], lane, combine, map.element});
       return true;
     };
-    if (!for_tensor_parts(request, static_cast<std::uint32_t>(from), send)) return action::fault;
+    if (!for_tensor_parts(request, static_cast<std::uint32_t>(from), true, send))
+      return action::fault;
   }
   return action::next;
 }

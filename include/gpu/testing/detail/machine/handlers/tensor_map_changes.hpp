@@ -32,10 +32,7 @@ inline void set_map_element(tensor_map& map, std::uint64_t number) {
                             type::s64,  type::f16, type::f32, type::f32, type::f64,
                             type::bf16, type::f32, type::f32};
   map.element = types[number];
-  map.change = number == 8    ? tensor_change::flush
-               : number == 11 ? tensor_change::round_to_tf32
-               : number == 12 ? tensor_change::flush_and_round
-                              : tensor_change::none;
+  map.change = number >= 11 ? tensor_change::round_to_tf32 : tensor_change::none;
 }
 
 /// Replaces a field. Returns why the value cannot be in it, or null.
