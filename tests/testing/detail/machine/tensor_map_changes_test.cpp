@@ -156,11 +156,11 @@ TEST_CASE("the numbers of element types are those of PTX", "[machine]") {
                   {type::s64},
                   {type::f16},
                   {type::f32},
-                  {type::f32, tensor_change::flush},
+                  {type::f32},
                   {type::f64},
                   {type::bf16},
                   {type::f32, tensor_change::round_to_tf32},
-                  {type::f32, tensor_change::flush_and_round}};
+                  {type::f32, tensor_change::round_to_tf32}};
   for (int number = 0; const auto& each : elements) {
     check_change(replace("elemtype.global.b1024.b32", "[%rd1], " + std::to_string(number++)),
                  [&](tensor_map& map) {
