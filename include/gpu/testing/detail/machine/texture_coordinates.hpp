@@ -19,7 +19,7 @@ struct axis_taps {
 namespace detail {
 
 /// std::floor, without a call where the processor's basic instructions have none.
-inline std::int64_t floor_of(double x) {
+[[gnu::always_inline]] inline std::int64_t floor_of(double x) {
   const auto towards_zero = static_cast<std::int64_t>(x);
   return towards_zero - (static_cast<double>(towards_zero) > x ? 1 : 0);
 }
@@ -74,7 +74,7 @@ inline double scaled(const texture_axis& axis, double u) {
 
 /// A coordinate in texels, exact. What is far outside comes a little nearer; a NaN and subnormal
 /// numbers count as 0.
-inline double texels_at(const texture_axis& axis, float coordinate) {
+[[gnu::always_inline]] inline double texels_at(const texture_axis& axis, float coordinate) {
   const float magnitude = std::fabs(coordinate);
   if (!(magnitude >= 0x1p-126f)) return 0;
   constexpr double far = 0x1p30;
@@ -91,7 +91,8 @@ inline double texels_at(const texture_axis& axis, float coordinate) {
 }  // namespace detail
 
 /// The one texel at a coordinate.
-inline axis_taps nearest_tap(const texture_axis& axis, float coordinate, std::int64_t offset) {
+[[gnu::always_inline]] inline axis_taps nearest_tap(const texture_axis& axis, float coordinate,
+                                                    std::int64_t offset) {
   const double at = detail::texels_at(axis, coordinate);
   const std::int64_t tap = detail::addressed(axis, detail::floor_of(at) + offset);
   return {tap, tap, 0};
@@ -99,12 +100,13 @@ inline axis_taps nearest_tap(const texture_axis& axis, float coordinate, std::in
 
 /// The two texels whose centers a coordinate lies between, before an address mode is applied. The
 /// position between them has 8 fractional bits, rounded to nearest.
-inline axis_taps linear_taps_between(double texels, std::int64_t offset) {
+[[gnu::always_inline]] inline axis_taps linear_taps_between(double texels, std::int64_t offset) {
   const std::int64_t at = detail::floor_of(texels * 256 + 0.5) - 128 + offset * 256;
   return {at >> 8, (at >> 8) + 1, static_cast<int>(at & 255)};
 }
 
-inline axis_taps linear_taps(const texture_axis& axis, float coordinate, std::int64_t offset) {
+[[gnu::always_inline]] inline axis_taps linear_taps(const texture_axis& axis, float coordinate,
+                                                    std::int64_t offset) {
   axis_taps taps = linear_taps_between(detail::texels_at(axis, coordinate), offset);
   if (taps.first >= 0 && taps.second < axis.texels) return taps;
   if (axis.mode == address_mode::clamp) taps.weight = 0;

@@ -86,38 +86,39 @@ struct weighted_slice {
   four<int> weights{};
 };
 
-/// Reads a channel of a texel; other threads of the process may be writing it.
-template <class Stored> Stored load_channel(const std::byte* texel, std::size_t channel) {
-  return __atomic_load_n(reinterpret_cast<const Stored*>(texel) + channel, __ATOMIC_RELAXED);
-}
-
 }  // namespace detail
 
-/// Reads a texture for the lanes of a warp, of which each has a request of its own. What all have
-/// in common is found out once. `Texels` knows the memory: after `texels.enter(level)`,
+/// Reads a texture for the lanes of a warp, of which each has a request with its operands. What all
+/// have in common is found out once. `Texels` knows the memory: after `texels.enter(level)`,
 /// `texels(layer, x, y, z)` is the texel there, or that of the border if a coordinate is negative.
-/// A request has the operands of a lane.
-template <class Channel, class Texels> class texture_reader {
+/// `Channels` is the number of channels, or 0 if it is not known before the program runs.
+///
+/// The functions for a linear filter are inlined into the loop over the lanes, which takes a third
+/// off its time: see the samples of benchmarks/testing/interpreter.cpp.
+template <class Channel, std::size_t Channels, class Texels> class texture_reader {
  public:
-  /// Reads the first `channels` channels, or those that there are.
-  texture_reader(const texture& t, Channel channel, std::size_t channels, Texels& texels)
+  /// Reads the first `wanted` channels, or those that there are.
+  texture_reader(const texture& t, Channel channel, std::size_t wanted, Texels& texels)
       : texture_{t},
         channel_{channel},
-        channels_{std::min<std::size_t>(channels, t.source.format.channels)},
+        count_{std::min<std::size_t>(wanted, t.source.format.channels)},
         texels_{texels},
+        shape_{t.source.shape},
+        linear_{t.how.linear},
+        one_level_{t.source.levels.size() == 1},
         seamless_{detail::is_seamless(t)} {}
 
   /// Returns the result of tex.
-  template <class Request> texel read(const Request& r) {
+  template <class Request> [[gnu::always_inline]] texel read(const Request& r) {
     if (r.integers()) return read_integers(r);
-    const level_taps levels = levels_of(r);
+    const level_taps levels = one_level_ ? level_taps{} : levels_at(texture_, level_of(r));
     const detail::image_place place = place_of(r);
-    if (!texture_.how.linear && levels.weight == 0) return read_nearest(r, place, levels.first);
-    std::array<sum, 4> sums{};
-    add_level(r, place, levels.first, 256 - levels.weight, sums);
-    if (levels.weight != 0) add_level(r, place, levels.second, levels.weight, sums);
+    if (!linear_ && levels.weight == 0) return read_nearest(r, place, levels.first);
+    sums to{};
+    add_level(r, place, levels.first, 256 - levels.weight, to);
+    if (levels.weight != 0) add_second_level(r, place, levels, to);
     texel result{};
-    for (std::size_t c = 0; c < channels_; ++c) result[c] = filtered(sums[c], c);
+    for (std::size_t c = 0; c < capacity && c < count_; ++c) result[c] = filtered(to[c], c);
     return result;
   }
 
@@ -127,7 +128,7 @@ template <class Channel, class Texels> class texture_reader {
     if (channel >= texture_.source.format.channels) return {};
     enter(0);
     const detail::image_place place = place_of(r);
-    const detail::image_taps taps = taps_at(r, place, true);
+    const detail::image_taps taps = linear_taps_at(r, place);
     const auto read = [&](std::int64_t x, std::int64_t y) {
       return gather_one(place.layer, x, y, channel);
     };
@@ -138,30 +139,32 @@ template <class Channel, class Texels> class texture_reader {
  private:
   using stored = typename Channel::stored;
   using sum = typename Channel::sum;
+  static constexpr std::size_t capacity = Channels != 0 ? Channels : 4;
+  using sums = std::array<sum, capacity>;
 
   template <class Request> float level_of(const Request& r) const {
     return r.has_gradients() ? level_of_gradients(texture_.source, r.gradient_x(), r.gradient_y())
                              : r.level();
   }
 
-  template <class Request> level_taps levels_of(const Request& r) const {
-    return texture_.source.levels.size() == 1 ? level_taps{} : levels_at(texture_, level_of(r));
-  }
-
-  template <class Request> detail::image_place place_of(const Request& r) const {
+  template <class Request>
+  [[gnu::always_inline]] detail::image_place place_of(const Request& r) const {
     const image& source = texture_.source;
     const auto at = [&](std::size_t k) { return std::bit_cast<float>(r.coordinate(k)); };
-    if (source.shape == image_shape::cube)
+    if (shape_ == image_shape::cube)
       return detail::place_on_cube(source, r.layer(), at(0), at(1), at(2));
     const std::uint32_t layer = std::min(r.layer(), source.layers - 1);
     // A one-dimensional image is a row, which is read at height 0 and so halfway in the border
     // above it.
-    return {layer, at(0), source.shape == image_shape::one ? 0 : at(1), at(2)};
+    return {layer, at(0), shape_ == image_shape::one ? 0 : at(1), at(2)};
   }
 
   /// Makes a level the one that is read.
   void enter(std::size_t level) {
-    if (level == level_) return;
+    if (level != level_) find_level(level);
+  }
+
+  [[gnu::noinline]] void find_level(std::size_t level) {
     level_ = level;
     const image_level& of = texture_.source.levels[level];
     const auto axis = [&](std::size_t k, std::uint64_t extent) {
@@ -175,52 +178,67 @@ template <class Channel, class Texels> class texture_reader {
   }
 
   template <class Request>
-  detail::image_taps taps_at(const Request& r, const detail::image_place& place,
-                             bool linear) const {
-    if (linear && seamless_) {
-      const auto taps = [](const texture_axis& axis, float at) {
-        return linear_taps_between(detail::scaled(axis, static_cast<double>(at)), 0);
-      };
-      return {taps(x_, place.x), taps(y_, place.y), {}};
+  [[gnu::always_inline]] detail::image_taps linear_taps_at(const Request& r,
+                                                           const detail::image_place& place) const {
+    detail::image_taps taps;
+    if (seamless_) {
+      taps.x = linear_taps_between(detail::scaled(x_, static_cast<double>(place.x)), 0);
+      taps.y = linear_taps_between(detail::scaled(y_, static_cast<double>(place.y)), 0);
+      return taps;
     }
-    const auto taps = [&](const texture_axis& axis, float at, std::size_t k) {
-      return linear ? linear_taps(axis, at, r.offset(k)) : nearest_tap(axis, at, r.offset(k));
-    };
-    const axis_taps x = taps(x_, place.x, 0), y = taps(y_, place.y, 1);
-    if (texture_.source.shape != image_shape::three) return {x, y, {}};
-    return {x, y, taps(z_, place.z, 2)};
+    taps.x = linear_taps(x_, place.x, r.offset(0));
+    taps.y = linear_taps(y_, place.y, r.offset(1));
+    if (shape_ == image_shape::three) taps.z = linear_taps(z_, place.z, r.offset(2));
+    return taps;
+  }
+
+  template <class Request>
+  detail::image_taps nearest_taps_at(const Request& r, const detail::image_place& place) const {
+    detail::image_taps taps;
+    taps.x = nearest_tap(x_, place.x, r.offset(0));
+    taps.y = nearest_tap(y_, place.y, r.offset(1));
+    if (shape_ == image_shape::three) taps.z = nearest_tap(z_, place.z, r.offset(2));
+    return taps;
   }
 
   /// Adds the texels around a position in one level, weighted to a total of `whole`. The weight is
   /// divided along z first.
   template <class Request>
-  void add_level(const Request& r, const detail::image_place& place, std::size_t level, int whole,
-                 std::array<sum, 4>& sums) {
+  [[gnu::always_inline]] void add_level(const Request& r, const detail::image_place& place,
+                                        std::size_t level, int whole, sums& to) {
     enter(level);
-    const detail::image_taps taps = taps_at(r, place, texture_.how.linear);
-    if (seamless_) return add_cube_slice(place.layer, taps.x, taps.y, whole, sums);
+    const detail::image_taps taps = linear_ ? linear_taps_at(r, place) : nearest_taps_at(r, place);
+    if (seamless_) return add_cube_slice(place.layer, taps.x, taps.y, whole, to);
     const int upper = detail::share(taps.z.weight, whole);
-    if (whole != upper) add_slice(place.layer, taps, taps.z.first, whole - upper, sums);
-    if (upper != 0) add_slice(place.layer, taps, taps.z.second, upper, sums);
+    if (whole != upper) add_slice(place.layer, taps, taps.z.first, whole - upper, to);
+    if (upper != 0) add_upper_slice(place.layer, taps, upper, to);
   }
 
-  void add_slice(std::uint32_t layer, const detail::image_taps& taps, std::int64_t z, int whole,
-                 std::array<sum, 4>& sums) {
-    const four<int> weights = detail::weights_of(taps.x, taps.y, whole);
-    const auto at = [&](std::int64_t x, std::int64_t y, int weight) {
-      return weight != 0 ? texels_(layer, x, y, z) : nullptr;
-    };
-    add_to(sums, {{at(taps.x.first, taps.y.first, weights[0]),
-                   at(taps.x.second, taps.y.first, weights[1]),
-                   at(taps.x.first, taps.y.second, weights[2]),
-                   at(taps.x.second, taps.y.second, weights[3])},
-                  weights});
+  template <class Request>
+  void add_second_level(const Request& r, const detail::image_place& place,
+                        const level_taps& levels, sums& to) {
+    add_level(r, place, levels.second, levels.weight, to);
+  }
+
+  [[gnu::always_inline]] void add_slice(std::uint32_t layer, const detail::image_taps& taps,
+                                        std::int64_t z, int whole, sums& to) {
+    detail::weighted_slice slice;
+    slice.weights = detail::weights_of(taps.x, taps.y, whole);
+    if (slice.weights[0] != 0) slice.texels[0] = texels_(layer, taps.x.first, taps.y.first, z);
+    if (slice.weights[1] != 0) slice.texels[1] = texels_(layer, taps.x.second, taps.y.first, z);
+    if (slice.weights[2] != 0) slice.texels[2] = texels_(layer, taps.x.first, taps.y.second, z);
+    if (slice.weights[3] != 0) slice.texels[3] = texels_(layer, taps.x.second, taps.y.second, z);
+    for (std::size_t c = 0; c < capacity && c < count_; ++c) add_channel(to[c], slice, c);
+  }
+
+  void add_upper_slice(std::uint32_t layer, const detail::image_taps& taps, int whole, sums& to) {
+    add_slice(layer, taps, taps.z.second, whole, to);
   }
 
   /// Adds the texels of a face of a cube, some of which may lie one step outside. Those around a
   /// corner of the cube are summed up in two parts.
   void add_cube_slice(std::uint32_t layer, const axis_taps& x, const axis_taps& y, int whole,
-                      std::array<sum, 4>& sums) {
+                      sums& to) {
     const four<int> weights = detail::weights_of(x, y, whole);
     detail::weighted_slice slice, beside_corner;
     for (std::size_t corner = 0; corner < 4; ++corner) {
@@ -231,48 +249,53 @@ template <class Channel, class Texels> class texture_reader {
           layer, (corner & 1) != 0 ? x.second : x.first, (corner & 2) != 0 ? y.second : y.first,
           x_.texels, [&](int part, std::uint32_t in_layer, std::int64_t i, std::int64_t j) {
             const bool is_side = part == 85;
-            detail::weighted_slice& to = is_side ? beside_corner : slice;
+            detail::weighted_slice& part_of = is_side ? beside_corner : slice;
             const std::size_t k = is_side ? sides++ : corner;
-            to.texels[k] = texels_(in_layer, i, j, 0);
-            to.weights[k] = is_side ? side : weights[corner] - (part == 86 ? 2 * side : 0);
+            part_of.texels[k] = texels_(in_layer, i, j, 0);
+            part_of.weights[k] = is_side ? side : weights[corner] - (part == 86 ? 2 * side : 0);
           });
     }
-    add_to(sums, slice);
-    add_to(sums, beside_corner);
+    for (std::size_t c = 0; c < count_; ++c) {
+      add_channel(to[c], slice, c);
+      add_channel(to[c], beside_corner, c);
+    }
   }
 
-  void add_to(std::array<sum, 4>& sums, const detail::weighted_slice& slice) const {
-    for (std::size_t c = 0; c < channels_; ++c) add_channel(sums[c], slice, c);
-  }
-
-  void add_channel(sum& to, const detail::weighted_slice& slice, std::size_t channel) const {
-    const auto value = [&](std::size_t k) {
-      const std::byte* const at = slice.texels[k];
-      return at != nullptr ? detail::load_channel<stored>(at, channel) : stored{};
-    };
-    channel_.add(to, {value(0), value(1), value(2), value(3)}, slice.weights, channel);
+  [[gnu::always_inline]] void add_channel(sum& to, const detail::weighted_slice& slice,
+                                          std::size_t channel) const {
+    four<stored> values{};
+    if (slice.texels[0] != nullptr) values[0] = load(slice.texels[0], channel);
+    if (slice.texels[1] != nullptr) values[1] = load(slice.texels[1], channel);
+    if (slice.texels[2] != nullptr) values[2] = load(slice.texels[2], channel);
+    if (slice.texels[3] != nullptr) values[3] = load(slice.texels[3], channel);
+    channel_.add(to, values, slice.weights, channel);
   }
 
   std::uint32_t filtered(const sum& of, std::size_t channel) const {
     return std::bit_cast<std::uint32_t>(channel_.filtered(of, channel));
   }
 
+  /// Reads a channel of a texel; other threads of the process may be writing it.
+  static stored load(const std::byte* texel, std::size_t channel) {
+    return __atomic_load_n(reinterpret_cast<const stored*>(texel) + channel, __ATOMIC_RELAXED);
+  }
+
   std::uint32_t read_channel(const std::byte* at, std::size_t channel) const {
-    return channel_.read(detail::load_channel<stored>(at, channel), channel);
+    return channel_.read(load(at, channel), channel);
   }
 
   /// Reads one texel.
   texel read_at(std::uint32_t layer, std::int64_t x, std::int64_t y, std::int64_t z) {
     const std::byte* const at = texels_(layer, x, y, z);
     texel result{};
-    for (std::size_t c = 0; c < channels_; ++c) result[c] = read_channel(at, c);
+    for (std::size_t c = 0; c < capacity && c < count_; ++c) result[c] = read_channel(at, c);
     return result;
   }
 
   template <class Request>
   texel read_nearest(const Request& r, const detail::image_place& place, std::size_t level) {
     enter(level);
-    const detail::image_taps taps = taps_at(r, place, false);
+    const detail::image_taps taps = nearest_taps_at(r, place);
     return read_at(place.layer, taps.x.first, taps.y.first, taps.z.first);
   }
 
@@ -290,10 +313,9 @@ template <class Channel, class Texels> class texture_reader {
       outside = true;
       return at < 0 ? 0 : axis.texels - 1;
     };
-    const image_shape shape = texture_.source.shape;
     const std::int64_t x = tap(x_, r.coordinate(0), 0);
-    const std::int64_t y = tap(y_, shape == image_shape::one ? 0 : r.coordinate(1), 1);
-    const std::int64_t z = shape == image_shape::three ? tap(z_, r.coordinate(2), 2) : 0;
+    const std::int64_t y = tap(y_, shape_ == image_shape::one ? 0 : r.coordinate(1), 1);
+    const std::int64_t z = shape_ == image_shape::three ? tap(z_, r.coordinate(2), 2) : 0;
     if (outside && !r.has_level()) return {};
     return read_at(r.layer(), x, y, z);
   }
@@ -316,8 +338,11 @@ template <class Channel, class Texels> class texture_reader {
 
   const texture& texture_;
   const Channel channel_;
-  const std::size_t channels_;
+  const std::size_t count_;  // of channels that are read
   Texels& texels_;
+  const image_shape shape_;
+  const bool linear_;
+  const bool one_level_;
   const bool seamless_;
   std::size_t level_ = SIZE_MAX;  // that is read
   texture_axis x_, y_, z_;

@@ -36,9 +36,6 @@ constexpr double power_of_two(int exponent) noexcept {
 }
 
 /// The exponent of a normal number.
-constexpr int exponent_of(float value) noexcept {
-  return static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 0xff) - 127;
-}
 constexpr int exponent_of(double value) noexcept {
   return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 0x7ff) - 1023;
 }
@@ -50,11 +47,24 @@ constexpr int exponent_of(double value) noexcept {
 template <detail::filter_precision Precision> class float_sum {
  public:
   /// Adds the texels of a slice. Those that are missing are zeros.
-  void add(const four<float>& values, const four<int>& weights) {
-    int largest = -127;
-    for (const float value : values) largest = std::max(largest, detail::exponent_of(value));
+  [[gnu::always_inline]] void add(const four<float>& values, const four<int>& weights) {
+    std::uint32_t most = 0, least = ~0u;  // without their signs
+    for (const float value : values) {
+      const std::uint32_t size = std::bit_cast<std::uint32_t>(value) & 0x7fff'ffff;
+      most = std::max(most, size);
+      least = std::min(least, size);
+    }
+    const int largest = static_cast<int>(most >> 23) - 127;
+    const int smallest = static_cast<int>(least >> 23) - 127;
     if (largest == 128) return add_special(values);
-    sum_ += sum_aligned(values, weights, largest);
+    // Digits that each value may lie below the largest one and lose none.
+    constexpr int spare = Precision.kept - Precision.digits + 1;
+    const bool whole = smallest != -127 && largest - smallest <= spare;
+    const auto part = [&](std::size_t k) {
+      const auto value = static_cast<double>(values[k]);
+      return (whole ? value : aligned(value, largest)) * weights[k];
+    };
+    sum_ += part(0) + part(1) + part(2) + part(3);
   }
 
   float result() const {
@@ -70,23 +80,17 @@ template <detail::filter_precision Precision> class float_sum {
   }
 
  private:
-  /// The exact sum after the alignment of all with the largest of them.
-  static double sum_aligned(const four<float>& values, const four<int>& weights, int largest) {
-    std::int64_t sum = 0;
-    for (std::size_t k = 0; k < 4; ++k) {
-      const auto bits = std::bit_cast<std::uint32_t>(values[k]);
-      const int exponent = detail::exponent_of(values[k]);
-      const std::int64_t mantissa = exponent == -127 ? 0 : (bits & 0x7f'ffff) | 0x80'0000;
-      const int lost = largest - exponent + (31 - Precision.kept);  // of 8 digits more
-      const std::int64_t aligned = (mantissa << 8) >> std::min(lost, 63);
-      sum += (bits >> 31 != 0 ? -aligned : aligned) * weights[k];
-    }
-    return static_cast<double>(sum) * detail::power_of_two(largest - Precision.kept - 8);
+  /// A value with the digits that are left if the largest one has this exponent.
+  [[gnu::noinline]] static double aligned(double value, int largest) {
+    if (std::fabs(value) < 0x1p-126) return 0;
+    const auto units =
+        static_cast<std::int64_t>(value * detail::power_of_two(Precision.kept - largest));
+    return static_cast<double>(units) * detail::power_of_two(largest - Precision.kept);
   }
 
-  void add_special(const four<float>& values) {
+  [[gnu::noinline]] void add_special(const four<float>& values) {
     for (const float value : values) {
-      if (detail::exponent_of(value) != 128) continue;
+      if (std::isfinite(value)) continue;
       const bool none = std::isnan(value) || std::isnan(special_) || special_ == -value;
       special_ = none ? std::bit_cast<float>(detail::filter_nan) : value;
     }

@@ -18,14 +18,14 @@
 namespace gpu::inline v1::testing::machine::detail {
 
 /// The texels of a texture in memory, for the lanes of a warp. After a fault, which is noted in the
-/// warp, texels are zeros.
-class texels_in_memory {
+/// warp, texels are zeros. `Size` is that of a texel, or 0 if it is not known before the program
+/// runs.
+template <std::uint32_t Size> class texels_in_memory {
  public:
   texels_in_memory(warp& w, const decoded& d, const texture& t)
       : w_{w}, d_{d}, texture_{t}, size_{t.source.format.bytes()} {
     const auto& modes = t.how.address;
-    if (std::find(modes.begin(), modes.end(), address_mode::border) != modes.end())
-      border_ = bytes_of(border_texel(t), t.source.format.channel_bytes);
+    if (std::find(modes.begin(), modes.end(), address_mode::border) != modes.end()) write_border();
   }
 
   void set_lane(unsigned lane) { lane_ = lane; }
@@ -34,52 +34,54 @@ class texels_in_memory {
   void enter(std::size_t level) {
     from_ = texture_.source.levels[level];
     whole_ = {};
-    const image& source = texture_.source;
-    const address bytes = (from_.depth + source.layers - 2) * from_.slice_pitch +
-                          (from_.height - 1) * from_.row_pitch + from_.width * size_;
-    const bool aligned = ((from_.base | from_.row_pitch | from_.slice_pitch) & (size_ - 1)) == 0;
+    const address bytes = (from_.depth + texture_.source.layers - 2) * from_.slice_pitch +
+                          (from_.height - 1) * from_.row_pitch + from_.width * size();
+    const bool aligned = ((from_.base | from_.row_pitch | from_.slice_pitch) & (size() - 1)) == 0;
     memory_view& view = view_for(*w_.block, d_);
     if (aligned && find_view(*w_.block, view, from_.base, bytes) == fault_kind::none)
       whole_ = located_in(view, from_.base);
   }
 
-  const std::byte* operator()(std::uint32_t layer, std::int64_t x, std::int64_t y, std::int64_t z) {
+  [[gnu::always_inline]] const std::byte* operator()(std::uint32_t layer, std::int64_t x,
+                                                     std::int64_t y, std::int64_t z) {
     if ((x | y | z) < 0) return border_.data();
-    const address offset = static_cast<std::uint64_t>(x) * size_ +
+    const address offset = static_cast<std::uint64_t>(x) * size() +
                            static_cast<std::uint64_t>(y) * from_.row_pitch +
                            (static_cast<std::uint64_t>(z) + layer) * from_.slice_pitch;
-    if (whole_.bytes == nullptr) return read_alone(from_.base + offset);
-    const located at{whole_.bytes + offset, whole_.shadow ? whole_.shadow + offset : nullptr, false,
-                     true};
-    if (at.shadow == nullptr || is_all_written(at, size_)) return at.bytes;
-    return checked(at, from_.base + offset);
+    if (whole_.shadow != nullptr && is_all_written(at(offset), size()))
+      return whole_.bytes + offset;
+    return checked(offset);
   }
 
   bool failed() const { return failed_; }
 
  private:
-  using texel_bytes = std::array<std::byte, 16>;
+  std::uint32_t size() const { return Size != 0 ? Size : size_; }
 
-  /// Returns a texel as it is in memory.
-  static texel_bytes bytes_of(const texel& value, std::size_t channel_bytes) {
-    texel_bytes bytes{};
-    for (std::size_t c = 0; c < value.size(); ++c)
-      std::memcpy(bytes.data() + c * channel_bytes, &value[c], channel_bytes);
-    return bytes;
+  /// Writes the texel of the border as it is in memory.
+  void write_border() {
+    const texel value = border_texel(texture_);
+    const texel_format format = texture_.source.format;
+    for (std::size_t c = 0; c < format.channels; ++c)
+      std::memcpy(border_.data() + c * format.channel_bytes, &value[c], format.channel_bytes);
   }
 
-  /// Reads a texel of a level that is not readable as a whole.
-  const std::byte* read_alone(address where) {
+  /// Bytes of a level that is readable as a whole.
+  located at(address offset) const {
+    return {whole_.bytes + offset, whole_.shadow ? whole_.shadow + offset : nullptr, false, true};
+  }
+
+  /// Reads a texel that is not known to be written, or of a level that is not readable as a whole.
+  [[gnu::noinline]] const std::byte* checked(address offset) {
     if (failed_) return nothing_.data();
-    const located at = locate<space::global>(w_, d_, lane_, where, size_, access_kind::read);
-    if (at.bytes != nullptr) return checked(at, where);
-    failed_ = true;
-    return nothing_.data();
-  }
-
-  const std::byte* checked(const located& at, address where) {
-    failed_ = failed_ || !note_read(w_, d_, lane_, at, where, size_, access_class::plain);
-    return failed_ ? nothing_.data() : at.bytes;
+    const address where = from_.base + offset;
+    const located found =
+        whole_.bytes != nullptr
+            ? at(offset)
+            : locate<space::global>(w_, d_, lane_, where, size(), access_kind::read);
+    failed_ = found.bytes == nullptr ||
+              !note_read(w_, d_, lane_, found, where, size(), access_class::plain);
+    return failed_ ? nothing_.data() : found.bytes;
   }
 
   warp& w_;
@@ -89,8 +91,8 @@ class texels_in_memory {
   unsigned lane_ = 0;
   image_level from_{};
   located whole_{};  // the first texel of the level, if all of it is readable
-  alignas(16) texel_bytes border_{};
-  alignas(16) texel_bytes nothing_{};
+  alignas(16) std::array<std::byte, 16> border_{};
+  alignas(16) std::array<std::byte, 16> nothing_{};
   bool failed_ = false;
 };
 
@@ -101,6 +103,7 @@ class lane_words {
   lane_words(const warp& w, std::uint32_t slot) {
     if (slot != no_slot) words_ = w.registers + slot;
   }
+  bool present() const { return words_ != zeros; }
   std::uint32_t operator[](unsigned lane) const {
     return read_lane<std::uint32_t>(words_, 0, lane);
   }
@@ -132,6 +135,7 @@ class texture_operands {
     if (layered) layer_ = lane_words(w, list[image_list::coordinates]);
     coordinates_ = three(image_list::coordinates + (layered ? 1 : 0));
     offsets_ = three(image_list::offsets);
+    has_offsets_ = offsets_[0].present() || offsets_[1].present() || offsets_[2].present();
     if (has_level_) level_ = lane_words(w, list[image_list::level]);
     if (has_gradients_) {
       gradient_x_ = three(image_list::gradient_x);
@@ -151,6 +155,7 @@ class texture_operands {
     /// The bits of a float, or an integer.
     std::uint32_t coordinate(std::size_t axis) const { return all_.coordinates_[axis][lane_]; }
     std::int64_t offset(std::size_t axis) const {
+      if (!all_.has_offsets_) return 0;
       return low_bits(all_.offsets_[axis][lane_], all_.offset_bits_);
     }
     float level() const {
@@ -174,7 +179,7 @@ class texture_operands {
  private:
   lane_words layer_, level_;
   std::array<lane_words, 3> coordinates_, offsets_, gradient_x_, gradient_y_;
-  bool integers_, has_level_, has_gradients_;
+  bool integers_, has_level_, has_gradients_, has_offsets_ = false;
   int offset_bits_;
 };
 
@@ -194,7 +199,14 @@ class texture_result {
     return type_ == ptx::type::f16x2 ? 2 * used : used;
   }
 
-  void write(unsigned lane, const texel& value) const {
+  [[gnu::always_inline]] void write(unsigned lane, const texel& value) const {
+    if (type_ == ptx::type::f16 || type_ == ptx::type::f16x2) return write_halves(lane, value);
+    for (std::size_t c = 0; c < 4; ++c)
+      if (slots_[c] != no_slot) write_lane(registers_, slots_[c], lane, value[c]);
+  }
+
+ private:
+  void write_halves(unsigned lane, const texel& value) const {
     const auto half = [&](std::size_t c) {
       return std::uint32_t{ptx::detail::to_half<ptx::f16>(std::bit_cast<float>(value[c])).bits};
     };
@@ -202,15 +214,12 @@ class texture_result {
       if (slots_[c] == no_slot) continue;
       if (type_ == ptx::type::f16) {
         write_lane(registers_, slots_[c], lane, static_cast<std::uint16_t>(half(c)));
-      } else if (type_ == ptx::type::f16x2) {
-        write_lane(registers_, slots_[c], lane, half(2 * c) | half(2 * c + 1) << 16);
       } else {
-        write_lane(registers_, slots_[c], lane, value[c]);
+        write_lane(registers_, slots_[c], lane, half(2 * c) | half(2 * c + 1) << 16);
       }
     }
   }
 
- private:
   std::byte* registers_;
   const std::uint32_t* slots_;
   std::size_t count_;
@@ -218,12 +227,13 @@ class texture_result {
 };
 
 /// Reads one texture for some lanes. Returns false for a fault.
-template <bool Gather, class Channel>
+template <bool Gather, class Channel, std::size_t Channels>
 bool read_lanes(warp& w, const decoded& d, lane_mask mask, const texture& from, Channel channel) {
-  texels_in_memory texels(w, d, from);
+  texels_in_memory<sizeof(typename Channel::stored) * Channels> texels(w, d, from);
   const texture_operands operands(w, d);
   const texture_result result(w, d);
-  texture_reader reader(from, channel, result.channels(), texels);
+  texture_reader<Channel, Channels, decltype(texels)> reader(from, channel, result.channels(),
+                                                             texels);
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     texels.set_lane(lane);
@@ -247,8 +257,9 @@ template <bool Gather> inline action run_texture_read(warp& w, const decoded& d,
     if (object == nullptr || !check_shape(w, d, first, object->source, object->site))
       return action::fault;
     const lane_mask same = mask & objects.having_last(w, d);
-    const bool good = with_channel(
-        *object, [&](auto channel) { return read_lanes<Gather>(w, d, same, *object, channel); });
+    const bool good = with_channels<!Gather>(*object, [&](auto channel, auto count) {
+      return read_lanes<Gather, decltype(channel), count>(w, d, same, *object, channel);
+    });
     if (!good) return action::fault;
     mask &= ~same;
   }
