@@ -18,40 +18,33 @@ namespace gpu::inline v1::testing::machine {
 /// 32-bit floats.
 struct single_channel {
   using stored = std::uint32_t;
-  using sum = float_sum<detail::single_precision>;
 
   /// Returns the value that a texture gives for a channel that is read alone.
   static std::uint32_t read(stored bits, std::size_t) { return bits; }
 
-  /// Adds a channel of the texels of a slice. Missing ones are zeros and have no weight.
-  static void add(sum& to, const four<stored>& bits, const four<int>& weights, std::size_t) {
-    const auto value = [&](std::size_t k) { return std::bit_cast<float>(bits[k]); };
-    to.add({value(0), value(1), value(2), value(3)}, weights);
+  /// Calls `use` with the filter for a channel and the function that gives its numbers.
+  template <class Use> static void filter(std::size_t, Use use) {
+    use(float_filter<detail::single_precision>{},
+        [](stored bits) { return std::bit_cast<float>(bits); });
   }
-
-  /// Returns the value that a texture gives for a channel that is filtered.
-  static float filtered(const sum& of, std::size_t) { return of.result(); }
 };
 
 struct half_channel {
   using stored = std::uint16_t;
-  using sum = float_sum<detail::half_precision>;
 
   static std::uint32_t read(stored bits, std::size_t) {
     return std::bit_cast<std::uint32_t>(detail::half_value(bits));
   }
-  static void add(sum& to, const four<stored>& bits, const four<int>& weights, std::size_t) {
-    const auto value = [&](std::size_t k) { return detail::half_value(bits[k]); };
-    to.add({value(0), value(1), value(2), value(3)}, weights);
+  template <class Use> static void filter(std::size_t, Use use) {
+    use(float_filter<detail::half_precision>{},
+        [](stored bits) { return detail::half_value(bits); });
   }
-  static float filtered(const sum& of, std::size_t) { return of.result(); }
 };
 
 /// Integers, which are read as they are or as normalized floats. The filter always takes them as
 /// normalized.
 template <class T> struct integer_channel {
   using stored = T;
-  using sum = integer_sum<T>;
 
   bool normalized = false;
 
@@ -61,19 +54,14 @@ template <class T> struct integer_channel {
         static_cast<float>(value) / static_cast<float>(std::numeric_limits<T>::max());
     return std::bit_cast<std::uint32_t>(std::max(scaled, -1.0f));
   }
-  static void add(sum& to, const four<stored>& values, const four<int>& weights, std::size_t) {
-    to.add(values, weights);
+  template <class Use> static void filter(std::size_t, Use use) {
+    use(integer_filter<T>{}, [](stored value) { return value; });
   }
-  static float filtered(const sum& of, std::size_t) { return of.result(); }
 };
 
 /// Bytes, of which the first three are colors in the sRGB curve. Colors are added as halves.
 template <class T> struct srgb_channel {
   using stored = T;
-  struct sum {
-    float_sum<detail::srgb_precision> color;
-    integer_sum<T> other;
-  };
 
   integer_channel<T> integer{};
 
@@ -83,18 +71,12 @@ template <class T> struct srgb_channel {
     if (!integer.normalized || !is_color(channel)) return integer.read(value, channel);
     return std::bit_cast<std::uint32_t>(detail::linear_of_srgb(static_cast<std::uint8_t>(value)));
   }
-  static void add(sum& to, const four<stored>& values, const four<int>& weights,
-                  std::size_t channel) {
-    if (!is_color(channel)) return to.other.add(values, weights);
-    const auto value = [&](std::size_t k) {
-      const float linear = detail::linear_of_srgb(static_cast<std::uint8_t>(values[k]));
+  template <class Use> static void filter(std::size_t channel, Use use) {
+    if (!is_color(channel)) return integer_channel<T>::filter(channel, use);
+    use(float_filter<detail::srgb_precision>{}, [](stored value) {
+      const float linear = detail::linear_of_srgb(static_cast<std::uint8_t>(value));
       return ptx::to_float(ptx::detail::to_half<ptx::f16>(static_cast<double>(linear)));
-    };
-    // A texel without weight is a zero, which is black.
-    to.color.add({value(0), value(1), value(2), value(3)}, weights);
-  }
-  static float filtered(const sum& of, std::size_t channel) {
-    return is_color(channel) ? of.color.result() : of.other.result();
+    });
   }
 };
 

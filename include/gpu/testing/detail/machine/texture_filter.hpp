@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <gpu/testing/detail/machine/code.hpp>
 #include <gpu/testing/detail/machine/image.hpp>
 #include <gpu/testing/detail/machine/texture_channels.hpp>
 #include <gpu/testing/detail/machine/texture_coordinates.hpp>
@@ -80,10 +81,23 @@ void for_cube_texels(std::uint32_t layer, std::int64_t x, std::int64_t y, std::i
   beside(85, inside_x, y);
 }
 
-/// Texels of a slice in memory, and their weights; those without weight may be null.
-struct weighted_slice {
-  four<const std::byte*> texels{};
-  four<int> weights{};
+/// Slices of texels in memory, and their weights. Texels without weight are null. The slices of a
+/// lane follow each other.
+template <std::size_t N> struct weighted_slices {
+  four<std::array<const std::byte*, N>> texels;
+  four<std::array<int, N>> weights;
+  std::size_t count = 0;
+
+  /// Begins a slice without texels and returns its number.
+  std::size_t add() {
+    for (auto& of_corner : texels) of_corner[count] = nullptr;
+    for (auto& of_corner : weights) of_corner[count] = 0;
+    return count++;
+  }
+  void put(std::size_t slice, std::size_t corner, const std::byte* texel, int weight) {
+    texels[corner][slice] = texel;
+    weights[corner][slice] = weight;
+  }
 };
 
 }  // namespace detail
@@ -91,11 +105,10 @@ struct weighted_slice {
 /// Reads a texture for the lanes of a warp, of which each has a request with its operands. What all
 /// have in common is found out once. `Texels` knows the memory: after `texels.enter(level)`,
 /// `texels(layer, x, y, z)` is the texel there, or that of the border if a coordinate is negative.
-/// `Channels` is the number of channels, or 0 if it is not known before the program runs.
 ///
-/// The functions for a linear filter are inlined into the loop over the lanes, which takes a third
-/// off its time: see the samples of benchmarks/testing/interpreter.cpp.
-template <class Channel, std::size_t Channels, class Texels> class texture_reader {
+/// The functions that find the texels for a filter are inlined into the loop over the lanes, which
+/// takes a third off its time: see the samples of benchmarks/testing/interpreter.cpp.
+template <class Channel, class Texels> class texture_reader {
  public:
   /// Reads the first `wanted` channels, or those that there are.
   texture_reader(const texture& t, Channel channel, std::size_t wanted, Texels& texels)
@@ -106,20 +119,41 @@ template <class Channel, std::size_t Channels, class Texels> class texture_reade
         shape_{t.source.shape},
         linear_{t.how.linear},
         one_level_{t.source.levels.size() == 1},
-        seamless_{detail::is_seamless(t)} {}
+        seamless_{detail::is_seamless(t)},
+        slices_a_lane_{(shape_ == image_shape::three || seamless_ ? 2u : 1u) *
+                       (one_level_ ? 1u : 2u)} {}
 
-  /// Returns the result of tex.
-  template <class Request> [[gnu::always_inline]] texel read(const Request& r) {
-    if (r.integers()) return read_integers(r);
+  /// Reads for tex. Returns false if the texels are to be filtered, which `finish` does for many
+  /// lanes at once.
+  template <class Request>
+  [[gnu::always_inline]] bool read(const Request& r, unsigned lane, texel& result) {
+    if (r.integers()) {
+      result = read_integers(r);
+      return true;
+    }
     const level_taps levels = one_level_ ? level_taps{} : levels_at(texture_, level_of(r));
     const detail::image_place place = place_of(r);
-    if (!linear_ && levels.weight == 0) return read_nearest(r, place, levels.first);
-    sums to{};
-    add_level(r, place, levels.first, 256 - levels.weight, to);
-    if (levels.weight != 0) add_second_level(r, place, levels, to);
-    texel result{};
-    for (std::size_t c = 0; c < capacity && c < count_; ++c) result[c] = filtered(to[c], c);
-    return result;
+    if (!linear_ && levels.weight == 0) {
+      result = read_nearest(r, place, levels.first);
+      return true;
+    }
+    lanes_[lane_count_] = static_cast<std::uint8_t>(lane);
+    begins_[lane_count_++] = static_cast<std::uint8_t>(slices_.count);
+    add_level(r, place, levels.first, 256 - levels.weight);
+    if (levels.weight != 0) add_second_level(r, place, levels);
+    return false;
+  }
+
+  /// Returns whether the slices of the next lane may not fit before `finish` is called.
+  bool is_full() const { return slices_.count + slices_a_lane_ > warp_size; }
+
+  /// Filters what was read, and calls `write(lane, result)` for each lane.
+  template <class Write> void finish(Write write) {
+    if (lane_count_ == 0) return;
+    std::array<texel, warp_size> results{};
+    for (std::size_t c = 0; c < count_; ++c) filter_channel(c, results);
+    for (std::size_t n = 0; n < lane_count_; ++n) write(unsigned{lanes_[n]}, results[n]);
+    slices_.count = lane_count_ = 0;
   }
 
   /// Returns the result of tld4: one channel of the four texels that a linear filter would look at,
@@ -138,10 +172,6 @@ template <class Channel, std::size_t Channels, class Texels> class texture_reade
 
  private:
   using stored = typename Channel::stored;
-  using sum = typename Channel::sum;
-  static constexpr std::size_t capacity = Channels != 0 ? Channels : 4;
-  using sums = std::array<sum, capacity>;
-
   template <class Request> float level_of(const Request& r) const {
     return r.has_gradients() ? level_of_gradients(texture_.source, r.gradient_x(), r.gradient_y())
                              : r.level();
@@ -205,42 +235,42 @@ template <class Channel, std::size_t Channels, class Texels> class texture_reade
   /// divided along z first.
   template <class Request>
   [[gnu::always_inline]] void add_level(const Request& r, const detail::image_place& place,
-                                        std::size_t level, int whole, sums& to) {
+                                        std::size_t level, int whole) {
     enter(level);
     const detail::image_taps taps = linear_ ? linear_taps_at(r, place) : nearest_taps_at(r, place);
-    if (seamless_) return add_cube_slice(place.layer, taps.x, taps.y, whole, to);
+    if (seamless_) return add_cube_slices(place.layer, taps.x, taps.y, whole);
     const int upper = detail::share(taps.z.weight, whole);
-    if (whole != upper) add_slice(place.layer, taps, taps.z.first, whole - upper, to);
-    if (upper != 0) add_upper_slice(place.layer, taps, upper, to);
+    if (whole != upper) add_slice(place.layer, taps, taps.z.first, whole - upper);
+    if (upper != 0) add_upper_slice(place.layer, taps, upper);
   }
 
   template <class Request>
   void add_second_level(const Request& r, const detail::image_place& place,
-                        const level_taps& levels, sums& to) {
-    add_level(r, place, levels.second, levels.weight, to);
+                        const level_taps& levels) {
+    add_level(r, place, levels.second, levels.weight);
   }
 
   [[gnu::always_inline]] void add_slice(std::uint32_t layer, const detail::image_taps& taps,
-                                        std::int64_t z, int whole, sums& to) {
-    detail::weighted_slice slice;
-    slice.weights = detail::weights_of(taps.x, taps.y, whole);
-    if (slice.weights[0] != 0) slice.texels[0] = texels_(layer, taps.x.first, taps.y.first, z);
-    if (slice.weights[1] != 0) slice.texels[1] = texels_(layer, taps.x.second, taps.y.first, z);
-    if (slice.weights[2] != 0) slice.texels[2] = texels_(layer, taps.x.first, taps.y.second, z);
-    if (slice.weights[3] != 0) slice.texels[3] = texels_(layer, taps.x.second, taps.y.second, z);
-    for (std::size_t c = 0; c < capacity && c < count_; ++c) add_channel(to[c], slice, c);
+                                        std::int64_t z, int whole) {
+    const std::size_t n = slices_.count++;
+    const four<int> weights = detail::weights_of(taps.x, taps.y, whole);
+    const axis_taps &x = taps.x, &y = taps.y;
+    slices_.put(n, 0, weights[0] != 0 ? texels_(layer, x.first, y.first, z) : nullptr, weights[0]);
+    slices_.put(n, 1, weights[1] != 0 ? texels_(layer, x.second, y.first, z) : nullptr, weights[1]);
+    slices_.put(n, 2, weights[2] != 0 ? texels_(layer, x.first, y.second, z) : nullptr, weights[2]);
+    slices_.put(n, 3, weights[3] != 0 ? texels_(layer, x.second, y.second, z) : nullptr,
+                weights[3]);
   }
 
-  void add_upper_slice(std::uint32_t layer, const detail::image_taps& taps, int whole, sums& to) {
-    add_slice(layer, taps, taps.z.second, whole, to);
+  void add_upper_slice(std::uint32_t layer, const detail::image_taps& taps, int whole) {
+    add_slice(layer, taps, taps.z.second, whole);
   }
 
   /// Adds the texels of a face of a cube, some of which may lie one step outside. Those around a
   /// corner of the cube are summed up in two parts.
-  void add_cube_slice(std::uint32_t layer, const axis_taps& x, const axis_taps& y, int whole,
-                      sums& to) {
+  void add_cube_slices(std::uint32_t layer, const axis_taps& x, const axis_taps& y, int whole) {
     const four<int> weights = detail::weights_of(x, y, whole);
-    detail::weighted_slice slice, beside_corner;
+    const std::size_t inside = slices_.add(), beside_corner = slices_.add();
     for (std::size_t corner = 0; corner < 4; ++corner) {
       if (weights[corner] == 0) continue;
       const int side = detail::share(85, weights[corner]);
@@ -248,31 +278,44 @@ template <class Channel, std::size_t Channels, class Texels> class texture_reade
       detail::for_cube_texels(
           layer, (corner & 1) != 0 ? x.second : x.first, (corner & 2) != 0 ? y.second : y.first,
           x_.texels, [&](int part, std::uint32_t in_layer, std::int64_t i, std::int64_t j) {
-            const bool is_side = part == 85;
-            detail::weighted_slice& part_of = is_side ? beside_corner : slice;
-            const std::size_t k = is_side ? sides++ : corner;
-            part_of.texels[k] = texels_(in_layer, i, j, 0);
-            part_of.weights[k] = is_side ? side : weights[corner] - (part == 86 ? 2 * side : 0);
+            const std::byte* const at = texels_(in_layer, i, j, 0);
+            if (part == 85) return slices_.put(beside_corner, sides++, at, side);
+            slices_.put(inside, corner, at, weights[corner] - (part == 86 ? 2 * side : 0));
           });
     }
-    for (std::size_t c = 0; c < count_; ++c) {
-      add_channel(to[c], slice, c);
-      add_channel(to[c], beside_corner, c);
-    }
   }
 
-  [[gnu::always_inline]] void add_channel(sum& to, const detail::weighted_slice& slice,
-                                          std::size_t channel) const {
-    four<stored> values{};
-    if (slice.texels[0] != nullptr) values[0] = load(slice.texels[0], channel);
-    if (slice.texels[1] != nullptr) values[1] = load(slice.texels[1], channel);
-    if (slice.texels[2] != nullptr) values[2] = load(slice.texels[2], channel);
-    if (slice.texels[3] != nullptr) values[3] = load(slice.texels[3], channel);
-    channel_.add(to, values, slice.weights, channel);
+  /// Sums up a channel of slices.
+  template <class Filter, class Number, std::size_t N>
+  static void sum_up(const detail::weighted_slices<N>& slices, std::size_t channel,
+                     Number number_of, std::array<typename Filter::sum, N>& sums) {
+    four<std::array<typename Filter::number, N>> values;
+    for (std::size_t k = 0; k < 4; ++k)
+      for (std::size_t n = 0; n < slices.count; ++n) {
+        const std::byte* const at = slices.texels[k][n];
+        values[k][n] = number_of(at != nullptr ? load(at, channel) : stored{});
+      }
+    Filter::sum_slices(values, slices.weights, slices.count, sums);
   }
 
-  std::uint32_t filtered(const sum& of, std::size_t channel) const {
-    return std::bit_cast<std::uint32_t>(channel_.filtered(of, channel));
+  /// Filters one channel of all lanes.
+  void filter_channel(std::size_t channel, std::array<texel, warp_size>& results) const {
+    channel_.filter(channel, [&]<class Filter>(Filter, auto number_of) {
+      std::array<typename Filter::sum, warp_size> sums;
+      sum_up<Filter>(slices_, channel, number_of, sums);
+      if (slices_.count != lane_count_) {
+        for (std::size_t n = 0; n < lane_count_; ++n) {
+          const std::size_t end = n + 1 < lane_count_ ? begins_[n + 1] : slices_.count;
+          typename Filter::sum of_lane{};
+          for (std::size_t i = begins_[n]; i < end; ++i) of_lane += sums[i];
+          sums[n] = of_lane;  // its slices come later, if it has more than one
+        }
+      }
+      std::array<float, warp_size> rounded;
+      for (std::size_t n = 0; n < lane_count_; ++n) rounded[n] = Filter::result(sums[n]);
+      for (std::size_t n = 0; n < lane_count_; ++n)
+        results[n][channel] = std::bit_cast<std::uint32_t>(rounded[n]);
+    });
   }
 
   /// Reads a channel of a texel; other threads of the process may be writing it.
@@ -288,7 +331,7 @@ template <class Channel, std::size_t Channels, class Texels> class texture_reade
   texel read_at(std::uint32_t layer, std::int64_t x, std::int64_t y, std::int64_t z) {
     const std::byte* const at = texels_(layer, x, y, z);
     texel result{};
-    for (std::size_t c = 0; c < capacity && c < count_; ++c) result[c] = read_channel(at, c);
+    for (std::size_t c = 0; c < count_; ++c) result[c] = read_channel(at, c);
     return result;
   }
 
@@ -323,17 +366,21 @@ template <class Channel, std::size_t Channels, class Texels> class texture_reade
   std::uint32_t gather_one(std::uint32_t layer, std::int64_t x, std::int64_t y,
                            std::size_t channel) {
     if (!seamless_) return read_channel(texels_(layer, x, y, 0), channel);
-    detail::weighted_slice slice;
+    detail::weighted_slices<1> slice;
+    slice.add();
     std::size_t count = 0;
     detail::for_cube_texels(layer, x, y, x_.texels,
                             [&](int part, std::uint32_t in_layer, std::int64_t i, std::int64_t j) {
-                              slice.texels[count] = texels_(in_layer, i, j, 0);
-                              slice.weights[count++] = part;
+                              slice.put(0, count++, texels_(in_layer, i, j, 0), part);
                             });
-    if (count == 1) return read_channel(slice.texels[0], channel);
-    sum of{};
-    add_channel(of, slice, channel);
-    return filtered(of, channel);
+    if (count == 1) return read_channel(slice.texels[0][0], channel);
+    std::uint32_t result = 0;
+    channel_.filter(channel, [&]<class Filter>(Filter, auto number_of) {
+      std::array<typename Filter::sum, 1> sum{};
+      sum_up<Filter>(slice, channel, number_of, sum);
+      result = std::bit_cast<std::uint32_t>(Filter::result(sum[0]));
+    });
+    return result;
   }
 
   const texture& texture_;
@@ -344,8 +391,13 @@ template <class Channel, std::size_t Channels, class Texels> class texture_reade
   const bool linear_;
   const bool one_level_;
   const bool seamless_;
-  std::size_t level_ = SIZE_MAX;  // that is read
+  const std::size_t slices_a_lane_;  // at most
+  std::size_t level_ = SIZE_MAX;     // that is read
   texture_axis x_, y_, z_;
+  detail::weighted_slices<warp_size> slices_;  // of lanes that are to be filtered
+  std::array<std::uint8_t, warp_size> lanes_;
+  std::array<std::uint8_t, warp_size> begins_;  // the first slice of each
+  std::size_t lane_count_ = 0;
 };
 
 }  // namespace gpu::inline v1::testing::machine

@@ -1,4 +1,5 @@
-// Sums of texels as the filter of the hardware forms them.
+// Sums of texels as the filter of the hardware forms them, for many slices at once: each loop is
+// one that compilers vectorize.
 #pragma once
 
 #include <algorithm>
@@ -35,90 +36,120 @@ constexpr double power_of_two(int exponent) noexcept {
   return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
 }
 
-/// The exponent of a normal number.
-constexpr int exponent_of(double value) noexcept {
-  return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 0x7ff) - 1023;
-}
-
 }  // namespace detail
 
 /// The sum of each slice is formed on its own; all together are rounded once, to the precision of
 /// the format, halves away from zero. Subnormal numbers count as zero, but for those of halves.
-template <detail::filter_precision Precision> class float_sum {
- public:
-  /// Adds the texels of a slice. Those that are missing are zeros.
-  [[gnu::always_inline]] void add(const four<float>& values, const four<int>& weights) {
-    std::uint32_t most = 0, least = ~0u;  // without their signs
-    for (const float value : values) {
-      const std::uint32_t size = std::bit_cast<std::uint32_t>(value) & 0x7fff'ffff;
-      most = std::max(most, size);
-      least = std::min(least, size);
+template <detail::filter_precision Precision> struct float_filter {
+  using number = float;
+  using sum = double;  // infinite or NaN if a texel is
+
+  /// Sums up the texels of `count` slices. Those that are missing are zeros.
+  template <std::size_t N>
+  static void sum_slices(const four<std::array<float, N>>& values,
+                         const four<std::array<int, N>>& weights, std::size_t count,
+                         std::array<double, N>& sums) {
+    std::array<std::int32_t, N> exact;
+    for (std::size_t n = 0; n < count; ++n) {
+      std::int32_t most = 0, least = 0x7f80'0000;  // without signs; zeros lose nothing
+      double all = 0;
+      for (std::size_t k = 0; k < 4; ++k) {
+        const std::int32_t size = std::bit_cast<std::int32_t>(values[k][n]) & 0x7fff'ffff;
+        const std::int32_t not_zero = size == 0 ? 0x7f80'0000 : size;
+        most = most < size ? size : most;
+        least = not_zero < least ? not_zero : least;
+        all += static_cast<double>(values[k][n]) * static_cast<double>(weights[k][n]);
+      }
+      sums[n] = all * 0x1p-8;  // weights are in 1/256
+      // Without alignment the sum is exact, unless a digit of a small value is beyond those kept.
+      constexpr int spare = Precision.kept - Precision.digits + 1;
+      const bool is_near = (most >> 23) - (least >> 23) <= spare;
+      const bool is_normal = most < 0x7f80'0000 && least >= 0x0080'0000;
+      exact[n] = is_near & is_normal ? 1 : 0;
     }
-    const int largest = static_cast<int>(most >> 23) - 127;
-    const int smallest = static_cast<int>(least >> 23) - 127;
-    if (largest == 128) return add_special(values);
-    // Digits that each value may lie below the largest one and lose none.
-    constexpr int spare = Precision.kept - Precision.digits + 1;
-    const bool whole = smallest != -127 && largest - smallest <= spare;
-    const auto part = [&](std::size_t k) {
-      const auto value = static_cast<double>(values[k]);
-      return (whole ? value : aligned(value, largest)) * weights[k];
-    };
-    sum_ += part(0) + part(1) + part(2) + part(3);
+    for (std::size_t n = 0; n < count; ++n)
+      if (exact[n] == 0)
+        sums[n] = sum_aligned({values[0][n], values[1][n], values[2][n], values[3][n]},
+                              {weights[0][n], weights[1][n], weights[2][n], weights[3][n]});
   }
 
-  float result() const {
-    if (special_ != 0) return special_;  // a NaN is not 0 either
-    const double size = std::fabs(sum_);
-    if (size == 0 || (Precision.digits == 24 && size < 0x1p-126)) return 0;
-    const int exponent =
-        std::max(detail::exponent_of(sum_), Precision.least_exponent) - Precision.digits + 1;
-    const double and_half = size * detail::power_of_two(-exponent) + 0.5;
-    const double rounded =
-        static_cast<double>(static_cast<std::int64_t>(and_half)) * detail::power_of_two(exponent);
-    return static_cast<float>(sum_ < 0 ? -rounded : rounded);
+  static float result(double sum) {
+    const double size = std::fabs(sum);
+    double rounded = round_digits(size);
+    if constexpr (Precision.digits != 24) {
+      if (size < detail::power_of_two(Precision.least_exponent)) rounded = round_subnormal(size);
+    }
+    rounded = sum < 0 ? -rounded : rounded;
+    if constexpr (Precision.digits == 24) rounded = size < 0x1p-126 ? 0 : rounded;
+    const auto value = static_cast<float>(rounded);
+    return sum != sum ? std::bit_cast<float>(detail::filter_nan) : value;
   }
 
  private:
-  /// A value with the digits that are left if the largest one has this exponent.
-  [[gnu::noinline]] static double aligned(double value, int largest) {
-    if (std::fabs(value) < 0x1p-126) return 0;
-    const auto units =
-        static_cast<std::int64_t>(value * detail::power_of_two(Precision.kept - largest));
-    return static_cast<double>(units) * detail::power_of_two(largest - Precision.kept);
+  /// Rounds a number that is not negative to the digits of the format, halves up.
+  static double round_digits(double size) {
+    constexpr int surplus = 53 - Precision.digits;
+    constexpr std::uint64_t half = std::uint64_t{1} << (surplus - 1);
+    return std::bit_cast<double>((std::bit_cast<std::uint64_t>(size) + half) & ~(2 * half - 1));
   }
 
-  [[gnu::noinline]] void add_special(const four<float>& values) {
+  static double round_subnormal(double size) {
+    constexpr int unit = Precision.least_exponent - Precision.digits + 1;
+    const auto units = static_cast<std::int64_t>(size * detail::power_of_two(-unit) + 0.5);
+    return static_cast<double>(units) * detail::power_of_two(unit);
+  }
+
+  /// The exact sum after the alignment of all with the largest of them.
+  static double sum_aligned(const four<float>& values, const four<int>& weights) {
+    int largest = -127;
+    double infinite = 0;
     for (const float value : values) {
-      if (std::isfinite(value)) continue;
-      const bool none = std::isnan(value) || std::isnan(special_) || special_ == -value;
-      special_ = none ? std::bit_cast<float>(detail::filter_nan) : value;
+      largest = std::max(largest, exponent_of(value));
+      if (!std::isfinite(value)) infinite += static_cast<double>(value);
     }
+    if (largest == 128) return infinite;  // or a NaN
+    double sum = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      if (exponent_of(values[k]) == -127) continue;
+      const double units =
+          static_cast<double>(values[k]) * detail::power_of_two(Precision.kept - largest);
+      sum += static_cast<double>(static_cast<std::int64_t>(units) * weights[k]);
+    }
+    return sum * detail::power_of_two(largest - Precision.kept - 8);
   }
 
-  double sum_ = 0;
-  float special_ = 0;  // an infinity or a NaN, if there is one
+  /// The exponent of a normal number.
+  static int exponent_of(float value) noexcept {
+    return static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 0xff) - 127;
+  }
 };
 
 /// Integers become numbers of 16 bits, which are then read as normalized.
-template <class T> class integer_sum {
- public:
-  void add(const four<T>& values, const four<int>& weights) {
-    for (std::size_t k = 0; k < 4; ++k) sum_ += std::int64_t{values[k]} * weights[k];
+template <class T> struct integer_filter {
+  using number = T;
+  using sum = std::int64_t;
+
+  template <std::size_t N>
+  static void sum_slices(const four<std::array<T, N>>& values,
+                         const four<std::array<int, N>>& weights, std::size_t count,
+                         std::array<std::int64_t, N>& sums) {
+    using wide = std::conditional_t<sizeof(T) < 4, std::int32_t, std::int64_t>;
+    for (std::size_t n = 0; n < count; ++n) {
+      wide all = 0;
+      for (std::size_t k = 0; k < 4; ++k) all += wide{values[k][n]} * wide{weights[k][n]};
+      sums[n] = all;
+    }
   }
 
-  float result() const {
+  static float result(std::int64_t sum) {
     constexpr std::int64_t most = std::is_signed_v<T> ? 32767 : 65535;
     constexpr std::int64_t one = std::int64_t{std::numeric_limits<T>::max()} * 256;  // is 1.0
-    const std::int64_t scaled = 2 * sum_ * most + one;  // rounds halves up
+    const std::int64_t scaled = 2 * sum * most + one;  // rounds halves up
     const std::int64_t whole =
         scaled >= 0 ? scaled / (2 * one) : -((-scaled + 2 * one - 1) / (2 * one));
     return static_cast<float>(static_cast<double>(std::max(whole, -most)) /
                               static_cast<double>(most));
   }
-
- private:
-  std::int64_t sum_ = 0;
 };
 
 }  // namespace gpu::inline v1::testing::machine

@@ -232,17 +232,27 @@ bool read_lanes(warp& w, const decoded& d, lane_mask mask, const texture& from, 
   texels_in_memory<sizeof(typename Channel::stored) * Channels> texels(w, d, from);
   const texture_operands operands(w, d);
   const texture_result result(w, d);
-  texture_reader<Channel, Channels, decltype(texels)> reader(from, channel, result.channels(),
-                                                             texels);
+  texture_reader<Channel, decltype(texels)> reader(from, channel, result.channels(), texels);
+  const auto write = [&](unsigned lane, const texel& value) { result.write(lane, value); };
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     texels.set_lane(lane);
     const texture_operands::lane_request request(operands, lane);
-    const texel value =
-        Gather ? reader.gather(request, d.source->with.component) : reader.read(request);
+    texel value;
+    bool is_read = true;
+    if constexpr (Gather) {
+      value = reader.gather(request, d.source->with.component);
+    } else {
+      is_read = reader.read(request, lane, value);
+    }
     if (texels.failed()) return false;
-    result.write(lane, value);
+    if (is_read) {
+      write(lane, value);
+    } else if (reader.is_full()) {
+      reader.finish(write);
+    }
   }
+  if constexpr (!Gather) reader.finish(write);
   return true;
 }
 
