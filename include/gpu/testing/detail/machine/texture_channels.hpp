@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 #include <gpu/testing/detail/machine/image.hpp>
 #include <gpu/testing/detail/machine/texels.hpp>
@@ -80,30 +79,19 @@ template <class T> struct srgb_channel {
   }
 };
 
-/// Calls `use` with the kind of the channels of a texture and, as a constant, their number. Few are
-/// worth code of their own; for others, and if not `counted`, that is 0.
-template <bool Counted, class Use> auto with_channels(const texture& t, Use use) {
-  constexpr std::integral_constant<std::size_t, 0> any;
+/// Calls `use` with the kind of the channels of a texture.
+template <class Use> void with_channel(const texture& t, Use use) {
   const texel_format format = t.source.format;
   const bool normalized = reads_floats(t);
-  const auto often = [&](auto channel) {
-    if (Counted && format.channels == 1)
-      return use(channel, std::integral_constant<std::size_t, Counted ? 1 : 0>{});
-    if (Counted && format.channels == 4)
-      return use(channel, std::integral_constant<std::size_t, Counted ? 4 : 0>{});
-    return use(channel, any);
-  };
   if (format.kind == channel_kind::floating)
-    return format.channel_bytes == 4 ? often(single_channel{}) : use(half_channel{}, any);
+    return format.channel_bytes == 4 ? use(single_channel{}) : use(half_channel{});
   const auto integers = [&]<class Byte, class Short, class Word>(Byte, Short, Word) {
-    if (format.channel_bytes == 4) return use(integer_channel<Word>{normalized}, any);
-    if (format.channel_bytes == 2) return use(integer_channel<Short>{normalized}, any);
-    return t.how.srgb ? use(srgb_channel<Byte>{{normalized}}, any)
-                      : use(integer_channel<Byte>{normalized}, any);
+    if (format.channel_bytes == 4) return use(integer_channel<Word>{normalized});
+    if (format.channel_bytes == 2) return use(integer_channel<Short>{normalized});
+    return t.how.srgb ? use(srgb_channel<Byte>{{normalized}})
+                      : use(integer_channel<Byte>{normalized});
   };
   if (has_sign(format)) return integers(std::int8_t{}, std::int16_t{}, std::int32_t{});
-  if (format.channel_bytes == 1 && !t.how.srgb)
-    return often(integer_channel<std::uint8_t>{normalized});
   return integers(std::uint8_t{}, std::uint16_t{}, std::uint32_t{});
 }
 

@@ -7,9 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <gpu/testing/detail/machine/code.hpp>
 #include <gpu/testing/detail/machine/image.hpp>
-#include <gpu/testing/detail/machine/texture_channels.hpp>
+#include <gpu/testing/detail/machine/texture_batch.hpp>
 #include <gpu/testing/detail/machine/texture_coordinates.hpp>
 #include <gpu/testing/detail/machine/texture_cube.hpp>
 #include <gpu/testing/detail/machine/texture_levels.hpp>
@@ -81,97 +80,57 @@ void for_cube_texels(std::uint32_t layer, std::int64_t x, std::int64_t y, std::i
   beside(85, inside_x, y);
 }
 
-/// Slices of texels in memory, and their weights. Texels without weight are null. The slices of a
-/// lane follow each other.
-template <std::size_t N> struct weighted_slices {
-  four<std::array<const std::byte*, N>> texels;
-  four<std::array<int, N>> weights;
-  std::size_t count = 0;
-
-  /// Begins a slice without texels and returns its number.
-  std::size_t add() {
-    for (auto& of_corner : texels) of_corner[count] = nullptr;
-    for (auto& of_corner : weights) of_corner[count] = 0;
-    return count++;
-  }
-  void put(std::size_t slice, std::size_t corner, const std::byte* texel, int weight) {
-    texels[corner][slice] = texel;
-    weights[corner][slice] = weight;
-  }
-};
-
 }  // namespace detail
 
-/// Reads a texture for the lanes of a warp, of which each has a request with its operands. What all
-/// have in common is found out once. `Texels` knows the memory: after `texels.enter(level)`,
-/// `texels(layer, x, y, z)` is the texel there, or that of the border if a coordinate is negative.
+/// Finds the texels that the lanes of a warp read, of which each has a request with its operands,
+/// and adds them to a batch. What all lanes have in common is found out once. `Texels` knows the
+/// memory: after `texels.enter(level)`, `texels(layer, x, y, z)` is the texel there, or that of the
+/// border if a coordinate is negative.
 ///
 /// The functions that find the texels for a filter are inlined into the loop over the lanes, which
-/// takes a third off its time: see the samples of benchmarks/testing/interpreter.cpp.
-template <class Channel, class Texels> class texture_reader {
+/// takes a quarter off its time: see the samples of benchmarks/testing/interpreter.cpp.
+template <class Texels> class texture_reader {
  public:
-  /// Reads the first `wanted` channels, or those that there are.
-  texture_reader(const texture& t, Channel channel, std::size_t wanted, Texels& texels)
+  texture_reader(const texture& t, Texels& texels, texel_batch& batch)
       : texture_{t},
-        channel_{channel},
-        count_{std::min<std::size_t>(wanted, t.source.format.channels)},
         texels_{texels},
+        batch_{batch},
         shape_{t.source.shape},
         linear_{t.how.linear},
         one_level_{t.source.levels.size() == 1},
-        seamless_{detail::is_seamless(t)},
-        slices_a_lane_{(shape_ == image_shape::three || seamless_ ? 2u : 1u) *
-                       (one_level_ ? 1u : 2u)} {}
+        seamless_{detail::is_seamless(t)} {}
 
-  /// Reads for tex. Returns false if the texels are to be filtered, which `finish` does for many
-  /// lanes at once.
-  template <class Request>
-  [[gnu::always_inline]] bool read(const Request& r, unsigned lane, texel& result) {
-    if (r.integers()) {
-      result = read_integers(r);
-      return true;
-    }
+  /// Returns the number of slices that `read` adds at most.
+  std::size_t slices_to_read() const {
+    return (shape_ == image_shape::three || seamless_ ? 2u : 1u) * (one_level_ ? 1u : 2u);
+  }
+  static constexpr std::size_t slices_to_gather = 4;
+
+  /// Adds the result of tex.
+  template <class Request> [[gnu::always_inline]] void read(const Request& r) {
+    if (r.integers()) return batch_.add_alone(find_integers(r));
     const level_taps levels = one_level_ ? level_taps{} : levels_at(texture_, level_of(r));
     const detail::image_place place = place_of(r);
-    if (!linear_ && levels.weight == 0) {
-      result = read_nearest(r, place, levels.first);
-      return true;
-    }
-    lanes_[lane_count_] = static_cast<std::uint8_t>(lane);
-    begins_[lane_count_++] = static_cast<std::uint8_t>(slices_.count);
+    if (!linear_ && levels.weight == 0)
+      return batch_.add_alone(find_nearest(r, place, levels.first));
+    batch_.add_sum();
     add_level(r, place, levels.first, 256 - levels.weight);
     if (levels.weight != 0) add_second_level(r, place, levels);
-    return false;
   }
 
-  /// Returns whether the slices of the next lane may not fit before `finish` is called.
-  bool is_full() const { return slices_.count + slices_a_lane_ > warp_size; }
-
-  /// Filters what was read, and calls `write(lane, result)` for each lane.
-  template <class Write> void finish(Write write) {
-    if (lane_count_ == 0) return;
-    std::array<texel, warp_size> results{};
-    for (std::size_t c = 0; c < count_; ++c) filter_channel(c, results);
-    for (std::size_t n = 0; n < lane_count_; ++n) write(unsigned{lanes_[n]}, results[n]);
-    slices_.count = lane_count_ = 0;
-  }
-
-  /// Returns the result of tld4: one channel of the four texels that a linear filter would look at,
+  /// Adds the results of tld4: the four texels that a linear filter would look at,
   /// counterclockwise from the lower left one.
-  template <class Request> texel gather(const Request& r, std::size_t channel) {
-    if (channel >= texture_.source.format.channels) return {};
+  template <class Request> void gather(const Request& r) {
     enter(0);
     const detail::image_place place = place_of(r);
     const detail::image_taps taps = linear_taps_at(r, place);
-    const auto read = [&](std::int64_t x, std::int64_t y) {
-      return gather_one(place.layer, x, y, channel);
-    };
-    return {read(taps.x.first, taps.y.second), read(taps.x.second, taps.y.second),
-            read(taps.x.second, taps.y.first), read(taps.x.first, taps.y.first)};
+    gather_one(place.layer, taps.x.first, taps.y.second);
+    gather_one(place.layer, taps.x.second, taps.y.second);
+    gather_one(place.layer, taps.x.second, taps.y.first);
+    gather_one(place.layer, taps.x.first, taps.y.first);
   }
 
  private:
-  using stored = typename Channel::stored;
   template <class Request> float level_of(const Request& r) const {
     return r.has_gradients() ? level_of_gradients(texture_.source, r.gradient_x(), r.gradient_y())
                              : r.level();
@@ -252,14 +211,13 @@ template <class Channel, class Texels> class texture_reader {
 
   [[gnu::always_inline]] void add_slice(std::uint32_t layer, const detail::image_taps& taps,
                                         std::int64_t z, int whole) {
-    const std::size_t n = slices_.count++;
+    const std::size_t n = batch_.add_slice();
     const four<int> weights = detail::weights_of(taps.x, taps.y, whole);
     const axis_taps &x = taps.x, &y = taps.y;
-    slices_.put(n, 0, weights[0] != 0 ? texels_(layer, x.first, y.first, z) : nullptr, weights[0]);
-    slices_.put(n, 1, weights[1] != 0 ? texels_(layer, x.second, y.first, z) : nullptr, weights[1]);
-    slices_.put(n, 2, weights[2] != 0 ? texels_(layer, x.first, y.second, z) : nullptr, weights[2]);
-    slices_.put(n, 3, weights[3] != 0 ? texels_(layer, x.second, y.second, z) : nullptr,
-                weights[3]);
+    if (weights[0] != 0) batch_.put(n, 0, texels_(layer, x.first, y.first, z), weights[0]);
+    if (weights[1] != 0) batch_.put(n, 1, texels_(layer, x.second, y.first, z), weights[1]);
+    if (weights[2] != 0) batch_.put(n, 2, texels_(layer, x.first, y.second, z), weights[2]);
+    if (weights[3] != 0) batch_.put(n, 3, texels_(layer, x.second, y.second, z), weights[3]);
   }
 
   void add_upper_slice(std::uint32_t layer, const detail::image_taps& taps, int whole) {
@@ -270,7 +228,7 @@ template <class Channel, class Texels> class texture_reader {
   /// corner of the cube are summed up in two parts.
   void add_cube_slices(std::uint32_t layer, const axis_taps& x, const axis_taps& y, int whole) {
     const four<int> weights = detail::weights_of(x, y, whole);
-    const std::size_t inside = slices_.add(), beside_corner = slices_.add();
+    const std::size_t inside = batch_.add_slice(), beside_corner = batch_.add_slice();
     for (std::size_t corner = 0; corner < 4; ++corner) {
       if (weights[corner] == 0) continue;
       const int side = detail::share(85, weights[corner]);
@@ -279,75 +237,26 @@ template <class Channel, class Texels> class texture_reader {
           layer, (corner & 1) != 0 ? x.second : x.first, (corner & 2) != 0 ? y.second : y.first,
           x_.texels, [&](int part, std::uint32_t in_layer, std::int64_t i, std::int64_t j) {
             const std::byte* const at = texels_(in_layer, i, j, 0);
-            if (part == 85) return slices_.put(beside_corner, sides++, at, side);
-            slices_.put(inside, corner, at, weights[corner] - (part == 86 ? 2 * side : 0));
+            if (part == 85) return batch_.put(beside_corner, sides++, at, side);
+            batch_.put(inside, corner, at, weights[corner] - (part == 86 ? 2 * side : 0));
           });
     }
   }
 
-  /// Sums up a channel of slices.
-  template <class Filter, class Number, std::size_t N>
-  static void sum_up(const detail::weighted_slices<N>& slices, std::size_t channel,
-                     Number number_of, std::array<typename Filter::sum, N>& sums) {
-    four<std::array<typename Filter::number, N>> values;
-    for (std::size_t k = 0; k < 4; ++k)
-      for (std::size_t n = 0; n < slices.count; ++n) {
-        const std::byte* const at = slices.texels[k][n];
-        values[k][n] = number_of(at != nullptr ? load(at, channel) : stored{});
-      }
-    Filter::sum_slices(values, slices.weights, slices.count, sums);
-  }
-
-  /// Filters one channel of all lanes.
-  void filter_channel(std::size_t channel, std::array<texel, warp_size>& results) const {
-    channel_.filter(channel, [&]<class Filter>(Filter, auto number_of) {
-      std::array<typename Filter::sum, warp_size> sums;
-      sum_up<Filter>(slices_, channel, number_of, sums);
-      if (slices_.count != lane_count_) {
-        for (std::size_t n = 0; n < lane_count_; ++n) {
-          const std::size_t end = n + 1 < lane_count_ ? begins_[n + 1] : slices_.count;
-          typename Filter::sum of_lane{};
-          for (std::size_t i = begins_[n]; i < end; ++i) of_lane += sums[i];
-          sums[n] = of_lane;  // its slices come later, if it has more than one
-        }
-      }
-      std::array<float, warp_size> rounded;
-      for (std::size_t n = 0; n < lane_count_; ++n) rounded[n] = Filter::result(sums[n]);
-      for (std::size_t n = 0; n < lane_count_; ++n)
-        results[n][channel] = std::bit_cast<std::uint32_t>(rounded[n]);
-    });
-  }
-
-  /// Reads a channel of a texel; other threads of the process may be writing it.
-  static stored load(const std::byte* texel, std::size_t channel) {
-    return __atomic_load_n(reinterpret_cast<const stored*>(texel) + channel, __ATOMIC_RELAXED);
-  }
-
-  std::uint32_t read_channel(const std::byte* at, std::size_t channel) const {
-    return channel_.read(load(at, channel), channel);
-  }
-
-  /// Reads one texel.
-  texel read_at(std::uint32_t layer, std::int64_t x, std::int64_t y, std::int64_t z) {
-    const std::byte* const at = texels_(layer, x, y, z);
-    texel result{};
-    for (std::size_t c = 0; c < count_; ++c) result[c] = read_channel(at, c);
-    return result;
-  }
-
   template <class Request>
-  texel read_nearest(const Request& r, const detail::image_place& place, std::size_t level) {
+  const std::byte* find_nearest(const Request& r, const detail::image_place& place,
+                                std::size_t level) {
     enter(level);
     const detail::image_taps taps = nearest_taps_at(r, place);
-    return read_at(place.layer, taps.x.first, taps.y.first, taps.z.first);
+    return texels_(place.layer, taps.x.first, taps.y.first, taps.z.first);
   }
 
-  /// Reads the texel at integer coordinates. Address modes do nothing for them: outside the image
+  /// Finds the texel at integer coordinates. Address modes do nothing for them: outside the image
   /// there is nothing, but with a level the nearest texel.
-  template <class Request> texel read_integers(const Request& r) {
+  template <class Request> const std::byte* find_integers(const Request& r) {
     const float level = level_of(r);
-    if (!(level >= 0 && level < static_cast<float>(texture_.source.levels.size()))) return {};
-    if (r.layer() >= texture_.source.layers) return {};
+    if (!(level >= 0 && level < static_cast<float>(texture_.source.levels.size()))) return nullptr;
+    if (r.layer() >= texture_.source.layers) return nullptr;
     enter(static_cast<std::size_t>(level));
     bool outside = false;
     const auto tap = [&](const texture_axis& axis, std::uint32_t coordinate, std::size_t k) {
@@ -359,45 +268,34 @@ template <class Channel, class Texels> class texture_reader {
     const std::int64_t x = tap(x_, r.coordinate(0), 0);
     const std::int64_t y = tap(y_, shape_ == image_shape::one ? 0 : r.coordinate(1), 1);
     const std::int64_t z = shape_ == image_shape::three ? tap(z_, r.coordinate(2), 2) : 0;
-    if (outside && !r.has_level()) return {};
-    return read_at(r.layer(), x, y, z);
+    if (outside && !r.has_level()) return nullptr;
+    return texels_(r.layer(), x, y, z);
   }
 
-  std::uint32_t gather_one(std::uint32_t layer, std::int64_t x, std::int64_t y,
-                           std::size_t channel) {
-    if (!seamless_) return read_channel(texels_(layer, x, y, 0), channel);
-    detail::weighted_slices<1> slice;
-    slice.add();
-    std::size_t count = 0;
+  void gather_one(std::uint32_t layer, std::int64_t x, std::int64_t y) {
+    if (!seamless_) return batch_.add_alone(texels_(layer, x, y, 0));
+    std::size_t count = 0, slice = 0;
     detail::for_cube_texels(layer, x, y, x_.texels,
                             [&](int part, std::uint32_t in_layer, std::int64_t i, std::int64_t j) {
-                              slice.put(0, count++, texels_(in_layer, i, j, 0), part);
+                              const std::byte* const at = texels_(in_layer, i, j, 0);
+                              if (part == 256) return batch_.add_alone(at);
+                              if (count == 0) {
+                                batch_.add_sum();
+                                slice = batch_.add_slice();
+                              }
+                              batch_.put(slice, count++, at, part);
                             });
-    if (count == 1) return read_channel(slice.texels[0][0], channel);
-    std::uint32_t result = 0;
-    channel_.filter(channel, [&]<class Filter>(Filter, auto number_of) {
-      std::array<typename Filter::sum, 1> sum{};
-      sum_up<Filter>(slice, channel, number_of, sum);
-      result = std::bit_cast<std::uint32_t>(Filter::result(sum[0]));
-    });
-    return result;
   }
 
   const texture& texture_;
-  const Channel channel_;
-  const std::size_t count_;  // of channels that are read
   Texels& texels_;
+  texel_batch& batch_;
   const image_shape shape_;
   const bool linear_;
   const bool one_level_;
   const bool seamless_;
-  const std::size_t slices_a_lane_;  // at most
-  std::size_t level_ = SIZE_MAX;     // that is read
+  std::size_t level_ = SIZE_MAX;  // that is read
   texture_axis x_, y_, z_;
-  detail::weighted_slices<warp_size> slices_;  // of lanes that are to be filtered
-  std::array<std::uint8_t, warp_size> lanes_;
-  std::array<std::uint8_t, warp_size> begins_;  // the first slice of each
-  std::size_t lane_count_ = 0;
 };
 
 }  // namespace gpu::inline v1::testing::machine

@@ -49,7 +49,7 @@ template <detail::filter_precision Precision> struct float_filter {
   static void sum_slices(const four<std::array<float, N>>& values,
                          const four<std::array<int, N>>& weights, std::size_t count,
                          std::array<double, N>& sums) {
-    std::array<std::int32_t, N> exact;
+    std::array<std::int32_t, N> exact{};
     for (std::size_t n = 0; n < count; ++n) {
       std::int32_t most = 0, least = 0x7f80'0000;  // without signs; zeros lose nothing
       double all = 0;
@@ -127,28 +127,36 @@ template <detail::filter_precision Precision> struct float_filter {
 /// Integers become numbers of 16 bits, which are then read as normalized.
 template <class T> struct integer_filter {
   using number = T;
-  using sum = std::int64_t;
+  using sum = std::conditional_t<sizeof(T) < 4, std::int32_t, std::int64_t>;
 
   template <std::size_t N>
   static void sum_slices(const four<std::array<T, N>>& values,
                          const four<std::array<int, N>>& weights, std::size_t count,
-                         std::array<std::int64_t, N>& sums) {
-    using wide = std::conditional_t<sizeof(T) < 4, std::int32_t, std::int64_t>;
+                         std::array<sum, N>& sums) {
     for (std::size_t n = 0; n < count; ++n) {
-      wide all = 0;
-      for (std::size_t k = 0; k < 4; ++k) all += wide{values[k][n]} * wide{weights[k][n]};
+      sum all = 0;
+      for (std::size_t k = 0; k < 4; ++k) all += sum{values[k][n]} * sum{weights[k][n]};
       sums[n] = all;
     }
   }
 
-  static float result(std::int64_t sum) {
-    constexpr std::int64_t most = std::is_signed_v<T> ? 32767 : 65535;
+  static float result(sum of) {
+    constexpr std::int32_t most = std::is_signed_v<T> ? 32767 : 65535;
     constexpr std::int64_t one = std::int64_t{std::numeric_limits<T>::max()} * 256;  // is 1.0
-    const std::int64_t scaled = 2 * sum * most + one;  // rounds halves up
-    const std::int64_t whole =
-        scaled >= 0 ? scaled / (2 * one) : -((-scaled + 2 * one - 1) / (2 * one));
-    return static_cast<float>(static_cast<double>(std::max(whole, -most)) /
-                              static_cast<double>(most));
+    // The whole part of of / one * most, halves rounded up.
+    std::int32_t whole = 0;
+    if constexpr (sizeof(T) < 4) {  // in floating point, as that is vectorized
+      const double quotient =
+          (2.0 * of * most + static_cast<double>(one)) / (2.0 * static_cast<double>(one));
+      whole = static_cast<std::int32_t>(quotient);
+      whole -= static_cast<double>(whole) > quotient ? 1 : 0;
+    } else {
+      const std::int64_t scaled = 2 * of * most + one;
+      whole = static_cast<std::int32_t>(scaled >= 0 ? scaled / (2 * one)
+                                                    : -((-scaled + 2 * one - 1) / (2 * one)));
+    }
+    whole = whole < -most ? -most : whole;
+    return static_cast<float>(static_cast<double>(whole) / static_cast<double>(most));
   }
 };
 

@@ -11,6 +11,7 @@
 #include <gpu/testing/detail/machine/access_checks.hpp>
 #include <gpu/testing/detail/machine/handlers/image_access.hpp>
 #include <gpu/testing/detail/machine/texels.hpp>
+#include <gpu/testing/detail/machine/texture_batch.hpp>
 #include <gpu/testing/detail/machine/texture_channels.hpp>
 #include <gpu/testing/detail/machine/texture_filter.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/half.hpp>
@@ -226,34 +227,76 @@ class texture_result {
   ptx::type type_;
 };
 
-/// Reads one texture for some lanes. Returns false for a fault.
-template <bool Gather, class Channel, std::size_t Channels>
-bool read_lanes(warp& w, const decoded& d, lane_mask mask, const texture& from, Channel channel) {
-  texels_in_memory<sizeof(typename Channel::stored) * Channels> texels(w, d, from);
+/// Writes the results of lanes for tex.
+inline void write_batch(const texel_batch& batch, const texture& from,
+                        const std::array<std::uint8_t, warp_size>& lanes,
+                        const texture_result& result) {
+  const std::size_t channels =
+      std::min<std::size_t>(result.channels(), from.source.format.channels);
+  four<std::array<std::uint32_t, warp_size>> values{};
+  with_channel(from, [&](auto kind) {
+    for (std::size_t c = 0; c < channels; ++c) batch.compute(kind, c, values[c]);
+  });
+  for (std::size_t n = 0; n < batch.size(); ++n)
+    result.write(lanes[n], {values[0][n], values[1][n], values[2][n], values[3][n]});
+}
+
+/// Writes the results of lanes for tld4, of which each has four.
+inline void write_gathered(const texel_batch& batch, const texture& from, std::size_t channel,
+                           const std::array<std::uint8_t, warp_size>& lanes,
+                           const texture_result& result) {
+  std::array<std::uint32_t, warp_size> values{};
+  with_channel(from, [&](auto kind) { batch.compute(kind, channel, values); });
+  for (std::size_t n = 0; n < batch.size(); n += 4)
+    result.write(lanes[n / 4], {values[n], values[n + 1], values[n + 2], values[n + 3]});
+}
+
+/// Reads one texture for some lanes. Returns false for a fault. `Size` is that of a texel, or 0.
+template <bool Gather, std::uint32_t Size>
+bool read_lanes(warp& w, const decoded& d, lane_mask mask, const texture& from) {
+  texels_in_memory<Size> texels(w, d, from);
   const texture_operands operands(w, d);
   const texture_result result(w, d);
-  texture_reader<Channel, decltype(texels)> reader(from, channel, result.channels(), texels);
-  const auto write = [&](unsigned lane, const texel& value) { result.write(lane, value); };
-  for (; mask != 0; mask &= mask - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(mask));
-    texels.set_lane(lane);
-    const texture_operands::lane_request request(operands, lane);
-    texel value;
-    bool is_read = true;
-    if constexpr (Gather) {
-      value = reader.gather(request, d.source->with.component);
-    } else {
-      is_read = reader.read(request, lane, value);
+  texel_batch batch;
+  texture_reader<texels_in_memory<Size>> reader(from, texels, batch);
+  const std::size_t slices = Gather ? reader.slices_to_gather : reader.slices_to_read();
+  std::array<std::uint8_t, warp_size> lanes;
+  while (mask != 0) {
+    batch.clear();
+    for (std::size_t n = 0; mask != 0 && batch.has_room_for(slices); mask &= mask - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(mask));
+      lanes[n++] = static_cast<std::uint8_t>(lane);
+      texels.set_lane(lane);
+      const texture_operands::lane_request request(operands, lane);
+      if constexpr (Gather) {
+        reader.gather(request);
+      } else {
+        reader.read(request);
+      }
+      if (texels.failed()) return false;
     }
-    if (texels.failed()) return false;
-    if (is_read) {
-      write(lane, value);
-    } else if (reader.is_full()) {
-      reader.finish(write);
+    if constexpr (Gather) {
+      write_gathered(batch, from, d.source->with.component, lanes, result);
+    } else {
+      write_batch(batch, from, lanes, result);
     }
   }
-  if constexpr (!Gather) reader.finish(write);
   return true;
+}
+
+/// Does the same; sizes that are frequent have code of their own.
+template <bool Gather>
+bool read_lanes_of(warp& w, const decoded& d, lane_mask mask, const texture& from) {
+  if (Gather && d.source->with.component >= from.source.format.channels) {
+    const texture_result result(w, d);
+    for_lanes(mask, [&](unsigned lane) { result.write(lane, {}); });
+    return true;
+  }
+  if constexpr (!Gather) {
+    if (from.source.format.bytes() == 4) return read_lanes<false, 4>(w, d, mask, from);
+    if (from.source.format.bytes() == 16) return read_lanes<false, 16>(w, d, mask, from);
+  }
+  return read_lanes<Gather, 0>(w, d, mask, from);
 }
 
 /// tex and tld4: slots are the predicate "all of it is resident", which always holds, and the
@@ -267,10 +310,7 @@ template <bool Gather> inline action run_texture_read(warp& w, const decoded& d,
     if (object == nullptr || !check_shape(w, d, first, object->source, object->site))
       return action::fault;
     const lane_mask same = mask & objects.having_last(w, d);
-    const bool good = with_channels<!Gather>(*object, [&](auto channel, auto count) {
-      return read_lanes<Gather, decltype(channel), count>(w, d, same, *object, channel);
-    });
-    if (!good) return action::fault;
+    if (!read_lanes_of<Gather>(w, d, same, *object)) return action::fault;
     mask &= ~same;
   }
   return action::next;
