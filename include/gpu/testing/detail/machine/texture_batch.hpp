@@ -24,12 +24,12 @@ class texel_batch {
 
   std::size_t size() const { return count_; }
 
-  /// Adds a result that is a texel, or 0 if that is null.
-  void add_alone(const std::byte* texel) {
+  /// Adds a result that is the texel at an address, or 0 if that is null.
+  void add_alone(const std::byte* at) {
     begins_[count_] = static_cast<std::uint8_t>(slice_count_);
     alone_[count_++] = true;
     ++alone_count_;
-    put(add_slice(), 0, texel, 0);
+    put(add_slice(), 0, at, 0);
   }
 
   /// Begins a result that is the sum of the slices that are added after it.
@@ -46,8 +46,8 @@ class texel_batch {
   }
 
   /// Sets one of the four texels of a slice.
-  void put(std::size_t slice, std::size_t corner, const std::byte* texel, int weight) {
-    texels_[corner][slice] = texel;
+  void put(std::size_t slice, std::size_t corner, const std::byte* at, int weight) {
+    texels_[corner][slice] = at;
     weights_[corner][slice] = weight;
   }
 
@@ -72,19 +72,20 @@ class texel_batch {
  private:
   /// Reads a channel of a texel; other threads of the process may be writing it.
   template <class Channel>
-  static typename Channel::stored load(const std::byte* texel, std::size_t channel) {
+  static typename Channel::stored load(const std::byte* at, std::size_t channel) {
     using stored = typename Channel::stored;
-    return __atomic_load_n(reinterpret_cast<const stored*>(texel) + channel, __ATOMIC_RELAXED);
+    return __atomic_load_n(reinterpret_cast<const stored*>(at) + channel, __ATOMIC_RELAXED);
   }
 
   template <class Channel, class Filter, class Number>
   void filter(std::size_t channel, Number number_of,
               std::array<std::uint32_t, warp_size>& results) const {
-    four<std::array<typename Filter::number, warp_size>> values;
+    using number = typename Filter::number;
+    four<std::array<number, warp_size>> values;
     for (std::size_t k = 0; k < 4; ++k) {
       for (std::size_t n = 0; n < slice_count_; ++n) {
         const std::byte* const at = texels_[k][n];
-        values[k][n] = at != nullptr ? number_of(load<Channel>(at, channel)) : 0;
+        values[k][n] = at != nullptr ? number_of(load<Channel>(at, channel)) : number{};
       }
     }
     std::array<typename Filter::sum, warp_size> sums;

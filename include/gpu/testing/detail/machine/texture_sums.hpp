@@ -65,7 +65,7 @@ template <detail::filter_precision Precision> struct float_filter {
       constexpr int spare = Precision.kept - Precision.digits + 1;
       const bool is_near = (most >> 23) - (least >> 23) <= spare;
       const bool is_normal = most < 0x7f80'0000 && least >= 0x0080'0000;
-      exact[n] = is_near & is_normal ? 1 : 0;
+      exact[n] = is_near && is_normal ? 1 : 0;
     }
     for (std::size_t n = 0; n < count; ++n)
       if (exact[n] == 0)
