@@ -20,16 +20,18 @@ namespace gpu::inline v1::testing::machine {
 class texel_batch {
  public:
   /// Returns whether so many slices fit, or results that are read alone.
-  bool has_room_for(std::size_t slices) const { return slice_count_ + slices <= warp_size; }
+  bool has_room_for(std::size_t slices) const {
+    return std::max(slice_count_, count_) + slices <= warp_size;
+  }
 
   std::size_t size() const { return count_; }
 
   /// Adds a result that is the texel at an address, or 0 if that is null.
   void add_alone(const std::byte* at) {
     begins_[count_] = static_cast<std::uint8_t>(slice_count_);
+    alone_texels_[count_] = at;
     alone_[count_++] = true;
     ++alone_count_;
-    put(add_slice(), 0, at, 0);
   }
 
   /// Begins a result that is the sum of the slices that are added after it.
@@ -38,14 +40,16 @@ class texel_batch {
     alone_[count_++] = false;
   }
 
+  /// Adds a slice and returns its number. All of its texels have to be put.
+  std::size_t add_slice() { return slice_count_++; }
+
   /// Adds a slice without texels and returns its number.
-  std::size_t add_slice() {
-    for (auto& of_corner : texels_) of_corner[slice_count_] = nullptr;
-    for (auto& of_corner : weights_) of_corner[slice_count_] = 0;
+  std::size_t add_empty_slice() {
+    for (std::size_t corner = 0; corner < 4; ++corner) put(slice_count_, corner, nullptr, 0);
     return slice_count_++;
   }
 
-  /// Sets one of the four texels of a slice.
+  /// Puts one of the four texels of a slice; null if it has no weight.
   void put(std::size_t slice, std::size_t corner, const std::byte* at, int weight) {
     texels_[corner][slice] = at;
     weights_[corner][slice] = weight;
@@ -62,7 +66,7 @@ class texel_batch {
     if (alone_count_ == 0) return;
     for (std::size_t n = 0; n < count_; ++n) {
       if (!alone_[n]) continue;
-      const std::byte* const at = texels_[0][begins_[n]];
+      const std::byte* const at = alone_texels_[n];
       results[n] = at != nullptr ? kind.read(load<Channel>(at, channel), channel) : 0;
     }
   }
@@ -90,21 +94,20 @@ class texel_batch {
     }
     std::array<typename Filter::sum, warp_size> sums;
     Filter::sum_slices(values, weights_, slice_count_, sums);
-    if (slice_count_ != count_) add_slices(sums);
+    if (slice_count_ != count_ || alone_count_ != 0) add_slices(sums);
     std::array<float, warp_size> rounded;
     for (std::size_t n = 0; n < count_; ++n) rounded[n] = Filter::result(sums[n]);
     for (std::size_t n = 0; n < count_; ++n) results[n] = std::bit_cast<std::uint32_t>(rounded[n]);
   }
 
-  /// Replaces the sums of slices by those of results. Slices of a result follow each other, and
-  /// those of later results lie behind what is replaced.
+  /// Replaces the sums of slices, those of a result after each other, by those of results.
   template <class Sum> void add_slices(std::array<Sum, warp_size>& sums) const {
+    std::array<Sum, warp_size> of_results{};
     for (std::size_t n = 0; n < count_; ++n) {
       const std::size_t end = n + 1 < count_ ? begins_[n + 1] : slice_count_;
-      Sum sum{};
-      for (std::size_t i = begins_[n]; i < end; ++i) sum += sums[i];
-      sums[n] = sum;
+      for (std::size_t i = begins_[n]; i < end; ++i) of_results[n] += sums[i];
     }
+    sums = of_results;
   }
 
   four<std::array<const std::byte*, warp_size>> texels_;
@@ -112,6 +115,7 @@ class texel_batch {
   std::size_t slice_count_ = 0;
   std::array<std::uint8_t, warp_size> begins_;  // the first slice of each result
   std::array<bool, warp_size> alone_;
+  std::array<const std::byte*, warp_size> alone_texels_;  // of results that are read alone
   std::size_t count_ = 0, alone_count_ = 0;
 };
 

@@ -214,10 +214,10 @@ template <class Texels> class texture_reader {
     const std::size_t n = batch_.add_slice();
     const four<int> weights = detail::weights_of(taps.x, taps.y, whole);
     const axis_taps &x = taps.x, &y = taps.y;
-    if (weights[0] != 0) batch_.put(n, 0, texels_(layer, x.first, y.first, z), weights[0]);
-    if (weights[1] != 0) batch_.put(n, 1, texels_(layer, x.second, y.first, z), weights[1]);
-    if (weights[2] != 0) batch_.put(n, 2, texels_(layer, x.first, y.second, z), weights[2]);
-    if (weights[3] != 0) batch_.put(n, 3, texels_(layer, x.second, y.second, z), weights[3]);
+    batch_.put(n, 0, weights[0] != 0 ? texels_(layer, x.first, y.first, z) : nullptr, weights[0]);
+    batch_.put(n, 1, weights[1] != 0 ? texels_(layer, x.second, y.first, z) : nullptr, weights[1]);
+    batch_.put(n, 2, weights[2] != 0 ? texels_(layer, x.first, y.second, z) : nullptr, weights[2]);
+    batch_.put(n, 3, weights[3] != 0 ? texels_(layer, x.second, y.second, z) : nullptr, weights[3]);
   }
 
   void add_upper_slice(std::uint32_t layer, const detail::image_taps& taps, int whole) {
@@ -228,7 +228,7 @@ template <class Texels> class texture_reader {
   /// corner of the cube are summed up in two parts.
   void add_cube_slices(std::uint32_t layer, const axis_taps& x, const axis_taps& y, int whole) {
     const four<int> weights = detail::weights_of(x, y, whole);
-    const std::size_t inside = batch_.add_slice(), beside_corner = batch_.add_slice();
+    const std::size_t inside = batch_.add_empty_slice(), beside_corner = batch_.add_empty_slice();
     for (std::size_t corner = 0; corner < 4; ++corner) {
       if (weights[corner] == 0) continue;
       const int side = detail::share(85, weights[corner]);
@@ -281,7 +281,7 @@ template <class Texels> class texture_reader {
                               if (part == 256) return batch_.add_alone(at);
                               if (count == 0) {
                                 batch_.add_sum();
-                                slice = batch_.add_slice();
+                                slice = batch_.add_empty_slice();
                               }
                               batch_.put(slice, count++, at, part);
                             });

@@ -200,10 +200,25 @@ class texture_result {
     return type_ == ptx::type::f16x2 ? 2 * used : used;
   }
 
-  [[gnu::always_inline]] void write(unsigned lane, const texel& value) const {
+  void write(unsigned lane, const texel& value) const {
     if (type_ == ptx::type::f16 || type_ == ptx::type::f16x2) return write_halves(lane, value);
     for (std::size_t c = 0; c < 4; ++c)
       if (slots_[c] != no_slot) write_lane(registers_, slots_[c], lane, value[c]);
+  }
+
+  /// Writes the channels of several lanes.
+  void write(const std::array<std::uint8_t, warp_size>& lanes, std::size_t count,
+             const four<std::array<std::uint32_t, warp_size>>& values) const {
+    if (type_ == ptx::type::f16 || type_ == ptx::type::f16x2) {
+      for (std::size_t n = 0; n < count; ++n)
+        write_halves(lanes[n], {values[0][n], values[1][n], values[2][n], values[3][n]});
+      return;
+    }
+    for (std::size_t c = 0; c < 4; ++c) {
+      const std::uint32_t slot = slots_[c];
+      if (slot == no_slot) continue;
+      for (std::size_t n = 0; n < count; ++n) write_lane(registers_, slot, lanes[n], values[c][n]);
+    }
   }
 
  private:
@@ -237,8 +252,7 @@ inline void write_batch(const texel_batch& batch, const texture& from,
   with_channel(from, [&](auto kind) {
     for (std::size_t c = 0; c < channels; ++c) batch.compute(kind, c, values[c]);
   });
-  for (std::size_t n = 0; n < batch.size(); ++n)
-    result.write(lanes[n], {values[0][n], values[1][n], values[2][n], values[3][n]});
+  result.write(lanes, batch.size(), values);
 }
 
 /// Writes the results of lanes for tld4, of which each has four.
