@@ -19,6 +19,9 @@ namespace gpu::inline v1::testing::machine {
 /// results at once.
 class texel_batch {
  public:
+  /// A texel of zeros.
+  alignas(16) static constexpr std::byte nothing[16] = {};
+
   /// Returns whether so many slices fit, or results that are read alone.
   bool has_room_for(std::size_t slices) const {
     return std::max(slice_count_, count_) + slices <= warp_size;
@@ -45,11 +48,11 @@ class texel_batch {
 
   /// Adds a slice without texels and returns its number.
   std::size_t add_empty_slice() {
-    for (std::size_t corner = 0; corner < 4; ++corner) put(slice_count_, corner, nullptr, 0);
+    for (std::size_t corner = 0; corner < 4; ++corner) put(slice_count_, corner, nothing, 0);
     return slice_count_++;
   }
 
-  /// Puts one of the four texels of a slice; null if it has no weight.
+  /// Puts one of the four texels of a slice; `nothing` if it has no weight.
   void put(std::size_t slice, std::size_t corner, const std::byte* at, int weight) {
     texels_[corner][slice] = at;
     weights_[corner][slice] = weight;
@@ -84,12 +87,10 @@ class texel_batch {
   template <class Channel, class Filter, class Number>
   void filter(std::size_t channel, Number number_of,
               std::array<std::uint32_t, warp_size>& results) const {
-    using number = typename Filter::number;
-    four<std::array<number, warp_size>> values;
+    four<std::array<typename Filter::number, warp_size>> values;
     for (std::size_t k = 0; k < 4; ++k) {
       for (std::size_t n = 0; n < slice_count_; ++n) {
-        const std::byte* const at = texels_[k][n];
-        values[k][n] = at != nullptr ? number_of(load<Channel>(at, channel)) : number{};
+        values[k][n] = number_of(load<Channel>(texels_[k][n], channel));
       }
     }
     std::array<typename Filter::sum, warp_size> sums;

@@ -214,10 +214,14 @@ template <class Texels> class texture_reader {
     const std::size_t n = batch_.add_slice();
     const four<int> weights = detail::weights_of(taps.x, taps.y, whole);
     const axis_taps &x = taps.x, &y = taps.y;
-    batch_.put(n, 0, weights[0] != 0 ? texels_(layer, x.first, y.first, z) : nullptr, weights[0]);
-    batch_.put(n, 1, weights[1] != 0 ? texels_(layer, x.second, y.first, z) : nullptr, weights[1]);
-    batch_.put(n, 2, weights[2] != 0 ? texels_(layer, x.first, y.second, z) : nullptr, weights[2]);
-    batch_.put(n, 3, weights[3] != 0 ? texels_(layer, x.second, y.second, z) : nullptr, weights[3]);
+    batch_.put(n, 0, weights[0] != 0 ? texels_(layer, x.first, y.first, z) : batch_.nothing,
+               weights[0]);
+    batch_.put(n, 1, weights[1] != 0 ? texels_(layer, x.second, y.first, z) : batch_.nothing,
+               weights[1]);
+    batch_.put(n, 2, weights[2] != 0 ? texels_(layer, x.first, y.second, z) : batch_.nothing,
+               weights[2]);
+    batch_.put(n, 3, weights[3] != 0 ? texels_(layer, x.second, y.second, z) : batch_.nothing,
+               weights[3]);
   }
 
   void add_upper_slice(std::uint32_t layer, const detail::image_taps& taps, int whole) {

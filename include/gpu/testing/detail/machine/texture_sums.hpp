@@ -149,7 +149,7 @@ template <class T> struct integer_filter {
       const double quotient =
           (2.0 * of * most + static_cast<double>(one)) / (2.0 * static_cast<double>(one));
       whole = static_cast<std::int32_t>(quotient);
-      whole -= static_cast<double>(whole) > quotient ? 1 : 0;
+      if constexpr (std::is_signed_v<T>) whole -= static_cast<double>(whole) > quotient ? 1 : 0;
     } else {
       const std::int64_t scaled = 2 * of * most + one;
       whole = static_cast<std::int32_t>(scaled >= 0 ? scaled / (2 * one)
