@@ -67,9 +67,10 @@ inline std::int64_t addressed(const texture_axis& axis, std::int64_t i) {
   return i < 0 ? 0 : n - 1;
 }
 
-/// A normalized coordinate in texels.
+/// A normalized coordinate in texels. What is far outside comes a little nearer.
 inline double scaled(const texture_axis& axis, double u) {
-  return static_cast<double>(floor_of(u * axis.steps)) * axis.texels_a_step;
+  return static_cast<double>(floor_of(std::clamp(u, -1024.0, 1024.0) * axis.steps)) *
+         axis.texels_a_step;
 }
 
 /// A coordinate in texels, exact. What is far outside comes a little nearer; a NaN and subnormal
@@ -85,7 +86,7 @@ inline double scaled(const texture_axis& axis, double u) {
     const double period = axis.mode == address_mode::wrap ? 1 : 2;
     u -= period * static_cast<double>(floor_of(u / period));
   }
-  return scaled(axis, std::clamp(u, -1024.0, 1024.0));
+  return scaled(axis, u);
 }
 
 }  // namespace detail
