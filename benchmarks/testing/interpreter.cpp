@@ -204,7 +204,12 @@ constexpr measured_texture textures[] = {
      {channel_kind::floating, 4, 1},
      image_shape::three,
      true,
-     "tex.3d.v4.f32.f32 {%f1, _, _, _}, [%rd1, {%f4, %f5, %f5, %f5}];"}};
+     "tex.3d.v4.f32.f32 {%f1, _, _, _}, [%rd1, {%f4, %f5, %f5, %f5}];"},
+    {"float, integers",
+     {channel_kind::floating, 4, 1},
+     image_shape::two,
+     false,
+     "tex.2d.v4.f32.s32 {%f1, _, _, _}, [%rd1, {%r2, %r3}];"}};
 
 void measure_textures() {
   for (const measured_texture& measured : textures) {

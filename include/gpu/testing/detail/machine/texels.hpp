@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <gpu/testing/detail/machine/handlers/convert.hpp>
 #include <gpu/testing/detail/machine/image.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/half.hpp>
 
@@ -28,11 +27,6 @@ constexpr std::int64_t greatest_integer(texel_format format) noexcept {
   return (std::int64_t{1} << (8 * format.channel_bytes - (has_sign(format) ? 1 : 0))) - 1;
 }
 
-/// The value of a channel's bits, extended from its size by sign where it has one.
-inline std::int64_t integer_value(std::uint32_t bits, texel_format format) {
-  return static_cast<std::int64_t>(detail::extended(bits, format.channel_bytes, has_sign(format)));
-}
-
 /// Returns whether reading a texture gives floats rather than integers.
 constexpr bool reads_floats(const texture& t) noexcept {
   const texel_format format = t.source.format;
@@ -45,7 +39,7 @@ namespace detail {
 
 /// 8 bits of a color in the curve of sRGB as the hardware's linear value: the exact one with 8
 /// significant bits, but for a few that it has otherwise.
-inline float linear_of_srgb(std::uint32_t byte) {
+inline float compute_linear_of_srgb(std::uint32_t byte) {
   constexpr struct {
     std::uint8_t byte;
     std::uint16_t linear;  // in 1/65536
@@ -60,29 +54,20 @@ inline float linear_of_srgb(std::uint32_t byte) {
   return static_cast<float>(std::floor(exact / unit + 0.5) * unit);
 }
 
+inline float linear_of_srgb(std::uint8_t byte) {
+  static const std::array<float, 256> values = [] {
+    std::array<float, 256> all{};
+    for (std::uint32_t n = 0; n < 256; ++n) all[n] = compute_linear_of_srgb(n);
+    return all;
+  }();
+  return values[byte];
+}
+
 inline float half_value(std::uint32_t bits) {
   return ptx::to_float(ptx::f16{static_cast<std::uint16_t>(bits)});
 }
 
 }  // namespace detail
-
-/// Returns whether a channel is a color in the sRGB curve.
-constexpr bool is_srgb(const texture& t, std::size_t channel) noexcept {
-  return t.how.srgb && t.source.format.channel_bytes == 1 && channel < 3;
-}
-
-/// Returns the value that a texture gives for the bits of one channel.
-inline std::uint32_t read_channel(const texture& t, std::uint32_t bits, std::size_t channel) {
-  const texel_format format = t.source.format;
-  if (format.kind == channel_kind::floating)
-    return format.channel_bytes == 4 ? bits
-                                     : std::bit_cast<std::uint32_t>(detail::half_value(bits));
-  const std::int64_t value = integer_value(bits, format);
-  if (!reads_floats(t)) return static_cast<std::uint32_t>(value);
-  if (is_srgb(t, channel)) return std::bit_cast<std::uint32_t>(detail::linear_of_srgb(bits & 0xff));
-  const float scaled = static_cast<float>(value) / static_cast<float>(greatest_integer(format));
-  return std::bit_cast<std::uint32_t>(std::max(scaled, -1.0f));
-}
 
 /// Returns the texel of the border as in memory. If integers are read, it has the low bits of the
 /// sampler's color.

@@ -6,10 +6,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include <gpu/testing/detail/machine/image.hpp>
-#include <gpu/testing/detail/machine/texels.hpp>
+#include <gpu/testing/detail/machine/texture_batch.hpp>
 #include <gpu/testing/detail/machine/texture_coordinates.hpp>
 #include <gpu/testing/detail/machine/texture_cube.hpp>
 #include <gpu/testing/detail/machine/texture_levels.hpp>
@@ -17,65 +16,30 @@
 
 namespace gpu::inline v1::testing::machine {
 
-/// The operands of a read from a texture.
-struct texture_request {
-  std::array<std::uint32_t, 3> coordinates{};  // bits of floats, or integers
-  bool integers = false;
-  std::uint32_t layer = 0;
-  std::array<std::int32_t, 3> offsets{};
-  bool gathers = false;  // tld4, whose offsets are longer
-  bool has_level = false;
-  float level = 0;
-  bool has_gradients = false;
-  std::array<float, 3> gradient_x{};
-  std::array<float, 3> gradient_y{};
-};
-
 namespace detail {
-
-inline std::array<std::int64_t, 3> extents_of(const image_level& level) {
-  return {static_cast<std::int64_t>(level.width), static_cast<std::int64_t>(level.height),
-          static_cast<std::int64_t>(level.depth)};
-}
-
-/// Returns the number of axes that the hardware filters: a one-dimensional image is a row, which is
-/// read at height 0 and so halfway in the border above it.
-constexpr unsigned axes_of(image_shape shape) noexcept {
-  return shape == image_shape::three ? 3 : 2;
-}
 
 /// A position in a layer.
 struct image_place {
   std::uint32_t layer = 0;
-  std::array<float, 3> at{};
+  float x = 0, y = 0, z = 0;
 };
 
-inline image_place place_of(const texture& t, const texture_request& r) {
-  image_place place;
-  const image& source = t.source;
-  for (std::size_t k = 0; k < 3; ++k) place.at[k] = std::bit_cast<float>(r.coordinates[k]);
-  if (source.shape == image_shape::cube) {
-    const cube_place on_cube = cube_place_of(place.at[0], place.at[1], place.at[2]);
-    place.at = {on_cube.s, on_cube.t, 0};
-    const std::uint32_t cubes = source.layers / 6;
-    const std::uint32_t cube = r.layer < cubes ? r.layer : cubes - 1;
-    place.layer = 6 * cube + on_cube.face;
-  } else {
-    place.layer = r.layer < source.layers ? r.layer : source.layers - 1;
-    if (source.shape == image_shape::one) place.at[1] = 0;
-  }
-  return place;
+/// Returns the position of a direction in a cube.
+inline image_place place_on_cube(const image& source, std::uint32_t cube, float x, float y,
+                                 float z) {
+  const cube_place on_cube = cube_place_of(x, y, z);
+  const std::uint32_t cubes = source.layers / 6;
+  return {6 * (cube < cubes ? cube : cubes - 1) + on_cube.face, on_cube.s, on_cube.t, 0};
 }
+
+/// The texels around a position.
+struct image_taps {
+  axis_taps x, y, z;
+};
 
 /// Returns whether the filter continues in the next face at the edge of a face of a cube.
 constexpr bool is_seamless(const texture& t) noexcept {
   return t.source.shape == image_shape::cube && t.how.seamless_cube;
-}
-
-/// The low bits of an offset, with their sign.
-constexpr std::int32_t low_bits(std::int32_t offset, int bits) noexcept {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(offset) << (32 - bits)) >>
-         (32 - bits);
 }
 
 /// Only normalized coordinates are wrapped or mirrored, others are clamped instead, and so are
@@ -86,51 +50,13 @@ constexpr address_mode mode_of(const texture& t, std::size_t axis) noexcept {
   return t.how.normalized_coordinates || mode == address_mode::border ? mode : address_mode::clamp;
 }
 
-/// The texel at integer coordinates. Address modes do nothing for them: outside the image there is
-/// nothing, but with a level the nearest texel.
-inline std::optional<std::array<std::int64_t, 3>> texel_at(const texture& t,
-                                                           const texture_request& r,
-                                                           std::size_t level) {
-  std::array<std::int64_t, 3> place{};
-  if (r.layer >= t.source.layers) return std::nullopt;
-  const auto extents = extents_of(t.source.levels[level]);
-  for (unsigned k = 0; k < axes_of(t.source.shape); ++k) {
-    const bool flat = k == 1 && t.source.shape == image_shape::one;
-    const std::int64_t at = flat ? 0 : std::bit_cast<std::int32_t>(r.coordinates[k]);
-    const std::int64_t i = at + low_bits(r.offsets[k], 4);
-    if (!r.has_level && (i < 0 || i >= extents[k])) return std::nullopt;
-    place[k] = std::clamp(i, std::int64_t{0}, extents[k] - 1);
-  }
-  return place;
-}
-
-/// The taps along each axis of a level.
-inline std::array<axis_taps, 3> taps_of(const texture& t, const texture_request& r,
-                                        const image_place& place, std::size_t level, bool linear) {
-  std::array<axis_taps, 3> taps{};
-  const auto extents = extents_of(t.source.levels[level]);
-  const bool seamless = linear && is_seamless(t);
-  for (unsigned k = 0; k < axes_of(t.source.shape); ++k) {
-    if (seamless) {
-      taps[k] = linear_taps_between(scaled(static_cast<double>(place.at[k]), extents[k]), 0);
-      continue;
-    }
-    const std::int64_t offset = low_bits(r.offsets[k], r.gathers ? 6 : 4);
-    const address_mode mode = mode_of(t, k);
-    const bool normalized = t.how.normalized_coordinates;
-    taps[k] = linear ? linear_taps(mode, normalized, place.at[k], offset, extents[k])
-                     : nearest_tap(mode, normalized, place.at[k], offset, extents[k]);
-  }
-  return taps;
-}
-
 /// A share of `whole` as the hardware rounds it.
 constexpr int share(int weight, int whole) noexcept { return (weight * whole + 128) >> 8; }
 
 /// Returns the weights of the corners of a slice, whose sum is `whole`; bit k of a corner's number
 /// is its tap of axis k. The weight is divided along x, then y, each time rounded for one side,
 /// with the rest for the other.
-inline std::array<int, 4> weights_of(const axis_taps& x, const axis_taps& y, int whole) {
+inline four<int> weights_of(const axis_taps& x, const axis_taps& y, int whole) {
   const int right = share(x.weight, whole), left = whole - right;
   const int lower_left = share(256 - y.weight, left);
   const int upper_right = share(y.weight, right);
@@ -154,116 +80,226 @@ void for_cube_texels(std::uint32_t layer, std::int64_t x, std::int64_t y, std::i
   beside(85, inside_x, y);
 }
 
-/// Adds the texel at a position of a cube that may lie one step outside its face. The texels around
-/// a corner of the cube are summed up in two parts.
-template <class Fetch>
-void add_cube_texel(std::uint32_t layer, std::int64_t x, std::int64_t y, std::int64_t n,
-                    std::size_t level, int weight, weighted_slice* to, Fetch& fetch) {
-  const int side = share(85, weight);
-  for_cube_texels(
-      layer, x, y, n, [&](int part, std::uint32_t in_layer, std::int64_t i, std::int64_t j) {
-        const texel value = fetch(level, in_layer, i, j, std::int64_t{0});
-        const int of_part = part == 256 ? weight : part == 86 ? weight - 2 * side : side;
-        to[part == 85 ? 1 : 0].add(value, of_part);
-      });
-}
-
-/// Adds the texels around a position in one level to the two slices at `to`, weighted to a total of
-/// `whole`. The weight is divided along z first.
-template <class Fetch>
-void add_level(const texture& t, const texture_request& r, std::size_t level, int whole,
-               weighted_slice* to, Fetch& fetch) {
-  if (whole == 0) return;
-  const image_place place = place_of(t, r);
-  const auto taps = taps_of(t, r, place, level, t.how.linear);
-  const bool seamless = is_seamless(t);
-  const int upper = share(taps[2].weight, whole);
-  for (unsigned high = 0; high < 2; ++high) {
-    const int of_slice = high != 0 ? upper : whole - upper;
-    if (of_slice == 0) continue;
-    const std::int64_t z = high != 0 ? taps[2].second : taps[2].first;
-    const auto weights = weights_of(taps[0], taps[1], of_slice);
-    for (std::size_t corner = 0; corner < 4; ++corner) {
-      if (weights[corner] == 0) continue;
-      const std::int64_t x = (corner & 1) != 0 ? taps[0].second : taps[0].first;
-      const std::int64_t y = (corner & 2) != 0 ? taps[1].second : taps[1].first;
-      if (!seamless) {
-        to[high].add(fetch(level, place.layer, x, y, z), weights[corner]);
-      } else {
-        const auto n = static_cast<std::int64_t>(t.source.levels[level].width);
-        add_cube_texel(place.layer, x, y, n, level, weights[corner], to, fetch);
-      }
-    }
-  }
-}
-
-/// Converts the channels of a texel that is read alone.
-inline texel read_channels(const texture& t, texel value) {
-  for (std::size_t c = 0; c < t.source.format.channels; ++c)
-    value[c] = read_channel(t, value[c], c);
-  return value;
-}
-
-/// Reads one texel.
-template <class Fetch>
-texel read_nearest(const texture& t, const texture_request& r, std::size_t level, Fetch& fetch) {
-  const image_place place = place_of(t, r);
-  const auto taps = taps_of(t, r, place, level, false);
-  return read_channels(t, fetch(level, place.layer, taps[0].first, taps[1].first, taps[2].first));
-}
-
-/// Reads the texel at integer coordinates.
-template <class Fetch>
-texel read_integers(const texture& t, const texture_request& r, std::size_t level, Fetch& fetch) {
-  const auto place = texel_at(t, r, level);
-  if (!place) return {};
-  return read_channels(t, fetch(level, r.layer, (*place)[0], (*place)[1], (*place)[2]));
-}
-
 }  // namespace detail
 
-/// Returns the result of tex. `fetch(level, layer, x, y, z)` reads a texel as in memory; negative
-/// coordinates are those of the border.
-template <class Fetch>
-texel read_texture(const texture& t, const texture_request& r, Fetch& fetch) {
-  const float level =
-      r.has_gradients ? level_of_gradients(t.source, r.gradient_x, r.gradient_y) : r.level;
-  if (r.integers) {
-    const bool exists = level >= 0 && level < static_cast<float>(t.source.levels.size());
-    return exists ? detail::read_integers(t, r, static_cast<std::size_t>(level), fetch) : texel{};
-  }
-  const level_taps levels = levels_at(t, level);
-  if (!t.how.linear && levels.weight == 0) return detail::read_nearest(t, r, levels.first, fetch);
-  weighted_texels sum;
-  detail::add_level(t, r, levels.first, 256 - levels.weight, &sum[0], fetch);
-  detail::add_level(t, r, levels.second, levels.weight, &sum[2], fetch);
-  texel result{};
-  for (std::size_t c = 0; c < t.source.format.channels; ++c) result[c] = filter_channel(t, sum, c);
-  return result;
-}
+/// Finds the texels that the lanes of a warp read, of which each has a request with its operands,
+/// and adds them to a batch. What all lanes have in common is found out once. `Texels` knows the
+/// memory: after `texels.enter(level)`, `texels(layer, x, y, z)` is the texel there, or that of the
+/// border if a coordinate is negative.
+///
+/// The functions that find the texels for a filter are inlined into the loop over the lanes, which
+/// takes a quarter off its time: see the samples of benchmarks/testing/interpreter.cpp.
+template <class Texels> class texture_reader {
+ public:
+  texture_reader(const texture& t, Texels& texels, texel_batch& batch)
+      : texture_{t},
+        texels_{texels},
+        batch_{batch},
+        shape_{t.source.shape},
+        linear_{t.how.linear},
+        one_level_{t.source.levels.size() == 1},
+        seamless_{detail::is_seamless(t)} {}
 
-/// tld4: one channel of the four texels that a linear filter would look at, counterclockwise
-/// from the lower left one.
-template <class Fetch>
-texel gather_texels(const texture& t, const texture_request& r, std::size_t channel, Fetch& fetch) {
-  const detail::image_place place = detail::place_of(t, r);
-  if (channel >= t.source.format.channels) return {};
-  const auto taps = detail::taps_of(t, r, place, 0, true);
-  const auto read = [&](std::int64_t x, std::int64_t y) {
-    const auto at = [&](std::uint32_t layer, std::int64_t i, std::int64_t j) {
-      return fetch(std::size_t{0}, layer, i, j, std::int64_t{0});
+  /// Returns the number of slices that `read` adds at most.
+  std::size_t slices_to_read() const {
+    return (shape_ == image_shape::three || seamless_ ? 2u : 1u) * (one_level_ ? 1u : 2u);
+  }
+  static constexpr std::size_t slices_to_gather = 4;
+
+  /// Adds the result of tex.
+  template <class Request> [[gnu::always_inline]] void read(const Request& r) {
+    if (r.integers()) return batch_.add_alone(find_integers(r));
+    const level_taps levels = one_level_ ? level_taps{} : levels_at(texture_, level_of(r));
+    const detail::image_place place = place_of(r);
+    if (!linear_ && levels.weight == 0)
+      return batch_.add_alone(find_nearest(r, place, levels.first));
+    batch_.add_sum();
+    add_level(r, place, levels.first, 256 - levels.weight);
+    if (levels.weight != 0) add_second_level(r, place, levels);
+  }
+
+  /// Adds the results of tld4: the four texels that a linear filter would look at,
+  /// counterclockwise from the lower left one.
+  template <class Request> void gather(const Request& r) {
+    enter(0);
+    const detail::image_place place = place_of(r);
+    const detail::image_taps taps = linear_taps_at(r, place);
+    gather_one(place.layer, taps.x.first, taps.y.second);
+    gather_one(place.layer, taps.x.second, taps.y.second);
+    gather_one(place.layer, taps.x.second, taps.y.first);
+    gather_one(place.layer, taps.x.first, taps.y.first);
+  }
+
+ private:
+  template <class Request> float level_of(const Request& r) const {
+    return r.has_gradients() ? level_of_gradients(texture_.source, r.gradient_x(), r.gradient_y())
+                             : r.level();
+  }
+
+  template <class Request>
+  [[gnu::always_inline]] detail::image_place place_of(const Request& r) const {
+    const image& source = texture_.source;
+    const auto at = [&](std::size_t k) { return std::bit_cast<float>(r.coordinate(k)); };
+    if (shape_ == image_shape::cube)
+      return detail::place_on_cube(source, r.layer(), at(0), at(1), at(2));
+    const std::uint32_t layer = std::min(r.layer(), source.layers - 1);
+    // A one-dimensional image is a row, which is read at height 0 and so halfway in the border
+    // above it.
+    return {layer, at(0), shape_ == image_shape::one ? 0 : at(1), at(2)};
+  }
+
+  /// Makes a level the one that is read.
+  void enter(std::size_t level) {
+    if (level != level_) find_level(level);
+  }
+
+  [[gnu::noinline]] void find_level(std::size_t level) {
+    level_ = level;
+    const image_level& of = texture_.source.levels[level];
+    const auto axis = [&](std::size_t k, std::uint64_t extent) {
+      return texture_axis(detail::mode_of(texture_, k), texture_.how.normalized_coordinates,
+                          static_cast<std::int64_t>(extent));
     };
-    if (!detail::is_seamless(t)) return read_channel(t, at(place.layer, x, y)[channel], channel);
-    weighted_texels parts;
-    detail::for_cube_texels(place.layer, x, y, static_cast<std::int64_t>(t.source.levels[0].width),
-                            [&](int part, std::uint32_t layer, std::int64_t i, std::int64_t j) {
-                              parts[0].add(at(layer, i, j), part);
+    x_ = axis(0, of.width);
+    y_ = axis(1, of.height);
+    z_ = axis(2, of.depth);
+    texels_.enter(level);
+  }
+
+  template <class Request>
+  [[gnu::always_inline]] detail::image_taps linear_taps_at(const Request& r,
+                                                           const detail::image_place& place) const {
+    detail::image_taps taps;
+    if (seamless_) {
+      taps.x = linear_taps_between(detail::scaled(x_, static_cast<double>(place.x)), 0);
+      taps.y = linear_taps_between(detail::scaled(y_, static_cast<double>(place.y)), 0);
+      return taps;
+    }
+    taps.x = linear_taps(x_, place.x, r.offset(0));
+    taps.y = linear_taps(y_, place.y, r.offset(1));
+    if (shape_ == image_shape::three) taps.z = linear_taps(z_, place.z, r.offset(2));
+    return taps;
+  }
+
+  template <class Request>
+  detail::image_taps nearest_taps_at(const Request& r, const detail::image_place& place) const {
+    detail::image_taps taps;
+    taps.x = nearest_tap(x_, place.x, r.offset(0));
+    taps.y = nearest_tap(y_, place.y, r.offset(1));
+    if (shape_ == image_shape::three) taps.z = nearest_tap(z_, place.z, r.offset(2));
+    return taps;
+  }
+
+  /// Adds the texels around a position in one level, weighted to a total of `whole`. The weight is
+  /// divided along z first.
+  template <class Request>
+  [[gnu::always_inline]] void add_level(const Request& r, const detail::image_place& place,
+                                        std::size_t level, int whole) {
+    enter(level);
+    const detail::image_taps taps = linear_ ? linear_taps_at(r, place) : nearest_taps_at(r, place);
+    if (seamless_) return add_cube_slices(place.layer, taps.x, taps.y, whole);
+    const int upper = detail::share(taps.z.weight, whole);
+    if (whole != upper) add_slice(place.layer, taps, taps.z.first, whole - upper);
+    if (upper != 0) add_upper_slice(place.layer, taps, upper);
+  }
+
+  template <class Request>
+  void add_second_level(const Request& r, const detail::image_place& place,
+                        const level_taps& levels) {
+    add_level(r, place, levels.second, levels.weight);
+  }
+
+  [[gnu::always_inline]] void add_slice(std::uint32_t layer, const detail::image_taps& taps,
+                                        std::int64_t z, int whole) {
+    const std::size_t n = batch_.add_slice();
+    const four<int> weights = detail::weights_of(taps.x, taps.y, whole);
+    const axis_taps &x = taps.x, &y = taps.y;
+    batch_.put(n, 0, weights[0] != 0 ? texels_(layer, x.first, y.first, z) : batch_.nothing,
+               weights[0]);
+    batch_.put(n, 1, weights[1] != 0 ? texels_(layer, x.second, y.first, z) : batch_.nothing,
+               weights[1]);
+    batch_.put(n, 2, weights[2] != 0 ? texels_(layer, x.first, y.second, z) : batch_.nothing,
+               weights[2]);
+    batch_.put(n, 3, weights[3] != 0 ? texels_(layer, x.second, y.second, z) : batch_.nothing,
+               weights[3]);
+  }
+
+  void add_upper_slice(std::uint32_t layer, const detail::image_taps& taps, int whole) {
+    add_slice(layer, taps, taps.z.second, whole);
+  }
+
+  /// Adds the texels of a face of a cube, some of which may lie one step outside. Those around a
+  /// corner of the cube are summed up in two parts.
+  void add_cube_slices(std::uint32_t layer, const axis_taps& x, const axis_taps& y, int whole) {
+    const four<int> weights = detail::weights_of(x, y, whole);
+    const std::size_t inside = batch_.add_empty_slice(), beside_corner = batch_.add_empty_slice();
+    for (std::size_t corner = 0; corner < 4; ++corner) {
+      if (weights[corner] == 0) continue;
+      const int side = detail::share(85, weights[corner]);
+      std::size_t sides = 0;  // a face has one corner of the cube near a position
+      detail::for_cube_texels(
+          layer, (corner & 1) != 0 ? x.second : x.first, (corner & 2) != 0 ? y.second : y.first,
+          x_.texels, [&](int part, std::uint32_t in_layer, std::int64_t i, std::int64_t j) {
+            const std::byte* const at = texels_(in_layer, i, j, 0);
+            if (part == 85) return batch_.put(beside_corner, sides++, at, side);
+            batch_.put(inside, corner, at, weights[corner] - (part == 86 ? 2 * side : 0));
+          });
+    }
+  }
+
+  template <class Request>
+  const std::byte* find_nearest(const Request& r, const detail::image_place& place,
+                                std::size_t level) {
+    enter(level);
+    const detail::image_taps taps = nearest_taps_at(r, place);
+    return texels_(place.layer, taps.x.first, taps.y.first, taps.z.first);
+  }
+
+  /// Finds the texel at integer coordinates. Address modes do nothing for them: outside the image
+  /// there is nothing, but with a level the nearest texel.
+  template <class Request> const std::byte* find_integers(const Request& r) {
+    const float level = level_of(r);
+    if (!(level >= 0 && level < static_cast<float>(texture_.source.levels.size()))) return nullptr;
+    if (r.layer() >= texture_.source.layers) return nullptr;
+    enter(static_cast<std::size_t>(level));
+    bool outside = false;
+    const auto tap = [&](const texture_axis& axis, std::uint32_t coordinate, std::size_t k) {
+      const std::int64_t at = std::int64_t{std::bit_cast<std::int32_t>(coordinate)} + r.offset(k);
+      if (at >= 0 && at < axis.texels) return at;
+      outside = true;
+      return at < 0 ? 0 : axis.texels - 1;
+    };
+    const std::int64_t x = tap(x_, r.coordinate(0), 0);
+    const std::int64_t y = tap(y_, shape_ == image_shape::one ? 0 : r.coordinate(1), 1);
+    const std::int64_t z = shape_ == image_shape::three ? tap(z_, r.coordinate(2), 2) : 0;
+    if (outside && !r.has_level()) return nullptr;
+    return texels_(r.layer(), x, y, z);
+  }
+
+  void gather_one(std::uint32_t layer, std::int64_t x, std::int64_t y) {
+    if (!seamless_) return batch_.add_alone(texels_(layer, x, y, 0));
+    std::size_t count = 0, slice = 0;
+    detail::for_cube_texels(layer, x, y, x_.texels,
+                            [&](int part, std::uint32_t in_layer, std::int64_t i, std::int64_t j) {
+                              const std::byte* const at = texels_(in_layer, i, j, 0);
+                              if (part == 256) return batch_.add_alone(at);
+                              if (count == 0) {
+                                batch_.add_sum();
+                                slice = batch_.add_empty_slice();
+                              }
+                              batch_.put(slice, count++, at, part);
                             });
-    return parts[0].count == 1 ? read_channel(t, parts[0].values[0][channel], channel)
-                               : filter_channel(t, parts, channel);
-  };
-  return {read(taps[0].first, taps[1].second), read(taps[0].second, taps[1].second),
-          read(taps[0].second, taps[1].first), read(taps[0].first, taps[1].first)};
-}
+  }
+
+  const texture& texture_;
+  Texels& texels_;
+  texel_batch& batch_;
+  const image_shape shape_;
+  const bool linear_;
+  const bool one_level_;
+  const bool seamless_;
+  std::size_t level_ = SIZE_MAX;  // that is read
+  texture_axis x_, y_, z_;
+};
 
 }  // namespace gpu::inline v1::testing::machine

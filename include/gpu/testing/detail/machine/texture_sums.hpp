@@ -1,4 +1,5 @@
-// Sums of texels as the filter of the hardware forms them.
+// Sums of texels as the filter of the hardware forms them, for many slices at once: each loop is
+// one that compilers vectorize.
 #pragma once
 
 #include <algorithm>
@@ -7,26 +8,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-
-#include <gpu/testing/detail/machine/image.hpp>
-#include <gpu/testing/detail/machine/texels.hpp>
+#include <limits>
+#include <type_traits>
 
 namespace gpu::inline v1::testing::machine {
 
-/// Up to four texels of a slice, as in memory, and their weights.
-struct weighted_slice {
-  std::array<texel, 4> values;
-  std::array<int, 4> weights;
-  std::size_t count = 0;
-
-  void add(const texel& value, int weight) {
-    values[count] = value;
-    weights[count++] = weight;
-  }
-};
-
-/// Two slices of each of two levels. The sum of all weights is 256.
-using weighted_texels = std::array<weighted_slice, 4>;
+/// What belongs to each of the four texels that a filter reads in a slice.
+template <class T> using four = std::array<T, 4>;
 
 namespace detail {
 
@@ -48,105 +36,128 @@ constexpr double power_of_two(int exponent) noexcept {
   return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
 }
 
-/// The exponent of a normal number.
-constexpr int exponent_of(float value) noexcept {
-  return static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 0xff) - 127;
-}
-constexpr int exponent_of(double value) noexcept {
-  return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 0x7ff) - 1023;
-}
-
-/// Normal floats or zeros with their weights.
-struct weighted_floats {
-  std::array<float, 4> values;
-  std::array<int, 4> weights;
-  std::size_t count = 0;
-};
-
-/// The exact sum after the alignment of all with the largest of them.
-inline double sum_aligned(const weighted_floats& of, int kept) {
-  int largest = -127;
-  for (std::size_t k = 0; k < of.count; ++k) largest = std::max(largest, exponent_of(of.values[k]));
-  std::int64_t sum = 0;
-  for (std::size_t k = 0; k < of.count; ++k) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(of.values[k]);
-    const std::int64_t mantissa = (bits & 0x7f'ffff) | 0x80'0000;
-    const int lost = largest - exponent_of(of.values[k]) - kept + 23;  // digits, if above 0
-    const std::int64_t aligned = lost <= 0 ? mantissa << -lost : lost < 24 ? mantissa >> lost : 0;
-    sum += (bits >> 31 != 0 ? -aligned : aligned) * of.weights[k];
-  }
-  return static_cast<double>(sum) * power_of_two(largest - kept - 8);
-}
+}  // namespace detail
 
 /// The sum of each slice is formed on its own; all together are rounded once, to the precision of
 /// the format, halves away from zero. Subnormal numbers count as zero, but for those of halves.
-/// `value_of(bits)` is the value of a channel.
-template <class ValueOf>
-float sum_floats(const weighted_texels& texels, std::size_t channel,
-                 const filter_precision& precision, ValueOf value_of) {
-  float infinite = 0;
-  double sum = 0;
-  for (const weighted_slice& slice : texels) {
-    weighted_floats normal;
-    for (std::size_t k = 0; k < slice.count; ++k) {
-      const float value = value_of(slice.values[k][channel]);
-      const int exponent = exponent_of(value);
-      if (exponent == 128) {
-        if (std::isnan(value) || infinite == -value) return std::bit_cast<float>(filter_nan);
-        infinite = value;
-      } else if (exponent != -127) {
-        normal.values[normal.count] = value;
-        normal.weights[normal.count++] = slice.weights[k];
+template <detail::filter_precision Precision> struct float_filter {
+  using number = float;
+  using sum = double;  // infinite or NaN if a texel is
+
+  /// Sums up the texels of `count` slices. Those that are missing are zeros.
+  template <std::size_t N>
+  static void sum_slices(const four<std::array<float, N>>& values,
+                         const four<std::array<int, N>>& weights, std::size_t count,
+                         std::array<double, N>& sums) {
+    std::array<std::int32_t, N> exact{};
+    for (std::size_t n = 0; n < count; ++n) {
+      std::int32_t most = 0, least = 0x7f80'0000;  // without signs; zeros lose nothing
+      double all = 0;
+      for (std::size_t k = 0; k < 4; ++k) {
+        const std::int32_t size = std::bit_cast<std::int32_t>(values[k][n]) & 0x7fff'ffff;
+        const std::int32_t not_zero = size == 0 ? 0x7f80'0000 : size;
+        most = most < size ? size : most;
+        least = not_zero < least ? not_zero : least;
+        all += static_cast<double>(values[k][n]) * static_cast<double>(weights[k][n]);
       }
+      sums[n] = all * 0x1p-8;  // weights are in 1/256
+      // Without alignment the sum is exact, unless a digit of a small value is beyond those kept.
+      constexpr int spare = Precision.kept - Precision.digits + 1;
+      const bool is_near = (most >> 23) - (least >> 23) <= spare;
+      const bool is_normal = most < 0x7f80'0000 && least >= 0x0080'0000;
+      exact[n] = is_near && is_normal ? 1 : 0;
     }
-    if (normal.count != 0) sum += sum_aligned(normal, precision.kept);
+    for (std::size_t n = 0; n < count; ++n)
+      if (exact[n] == 0)
+        sums[n] = sum_aligned({values[0][n], values[1][n], values[2][n], values[3][n]},
+                              {weights[0][n], weights[1][n], weights[2][n], weights[3][n]});
   }
-  if (infinite != 0) return infinite;
-  if (sum == 0) return 0;
-  if (precision.digits == 24 && std::fabs(sum) < 0x1p-126) return 0;
-  const int exponent = std::max(exponent_of(sum), precision.least_exponent) - precision.digits + 1;
-  const double and_half = std::fabs(sum) * power_of_two(-exponent) + 0.5;
-  const double rounded =
-      static_cast<double>(static_cast<std::int64_t>(and_half)) * power_of_two(exponent);
-  return static_cast<float>(sum < 0 ? -rounded : rounded);
-}
+
+  static float result(double sum) {
+    const double size = std::fabs(sum);
+    double rounded = round_digits(size);
+    if constexpr (Precision.digits != 24) {
+      if (size < detail::power_of_two(Precision.least_exponent)) rounded = round_subnormal(size);
+    }
+    rounded = sum < 0 ? -rounded : rounded;
+    if constexpr (Precision.digits == 24) rounded = size < 0x1p-126 ? 0 : rounded;
+    const auto value = static_cast<float>(rounded);
+    return sum != sum ? std::bit_cast<float>(detail::filter_nan) : value;
+  }
+
+ private:
+  /// Rounds a number that is not negative to the digits of the format, halves up.
+  static double round_digits(double size) {
+    constexpr int surplus = 53 - Precision.digits;
+    constexpr std::uint64_t half = std::uint64_t{1} << (surplus - 1);
+    return std::bit_cast<double>((std::bit_cast<std::uint64_t>(size) + half) & ~(2 * half - 1));
+  }
+
+  static double round_subnormal(double size) {
+    constexpr int unit = Precision.least_exponent - Precision.digits + 1;
+    const auto units = static_cast<std::int64_t>(size * detail::power_of_two(-unit) + 0.5);
+    return static_cast<double>(units) * detail::power_of_two(unit);
+  }
+
+  /// The exact sum after the alignment of all with the largest of them.
+  static double sum_aligned(const four<float>& values, const four<int>& weights) {
+    int largest = -127;
+    double infinite = 0;
+    for (const float value : values) {
+      largest = std::max(largest, exponent_of(value));
+      if (!std::isfinite(value)) infinite += static_cast<double>(value);
+    }
+    if (largest == 128) return infinite;  // or a NaN
+    double sum = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      if (exponent_of(values[k]) == -127) continue;
+      const double units =
+          static_cast<double>(values[k]) * detail::power_of_two(Precision.kept - largest);
+      sum += static_cast<double>(static_cast<std::int64_t>(units) * weights[k]);
+    }
+    return sum * detail::power_of_two(largest - Precision.kept - 8);
+  }
+
+  /// The exponent of a normal number.
+  static int exponent_of(float value) noexcept {
+    return static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 0xff) - 127;
+  }
+};
 
 /// Integers become numbers of 16 bits, which are then read as normalized.
-inline float sum_integers(const weighted_texels& texels, std::size_t channel, texel_format format) {
-  std::int64_t sum = 0;
-  for (const weighted_slice& slice : texels)
-    for (std::size_t k = 0; k < slice.count; ++k)
-      sum += integer_value(slice.values[k][channel], format) * slice.weights[k];
-  const std::int64_t most = has_sign(format) ? 32767 : 65535;
-  const std::int64_t one = greatest_integer(format) * 256;  // the sum that stands for 1.0
-  const std::int64_t scaled = 2 * sum * most + one;         // rounds halves up
-  const std::int64_t whole =
-      scaled >= 0 ? scaled / (2 * one) : -((-scaled + 2 * one - 1) / (2 * one));
-  return static_cast<float>(static_cast<double>(std::max(whole, -most)) /
-                            static_cast<double>(most));
-}
+template <class T> struct integer_filter {
+  using number = T;
+  using sum = std::conditional_t<sizeof(T) < 4, std::int32_t, std::int64_t>;
 
-}  // namespace detail
-
-/// The sum of a channel over several texels. The colors of sRGB are added as halves.
-inline std::uint32_t filter_channel(const texture& t, const weighted_texels& texels,
-                                    std::size_t channel) {
-  const texel_format format = t.source.format;
-  float sum = 0;
-  if (is_srgb(t, channel)) {
-    sum = detail::sum_floats(texels, channel, detail::srgb_precision, [](std::uint32_t bits) {
-      const auto linear = static_cast<double>(detail::linear_of_srgb(bits));
-      return ptx::to_float(ptx::detail::to_half<ptx::f16>(linear));
-    });
-  } else if (format.kind != channel_kind::floating) {
-    sum = detail::sum_integers(texels, channel, format);
-  } else if (format.channel_bytes == 2) {
-    sum = detail::sum_floats(texels, channel, detail::half_precision, detail::half_value);
-  } else {
-    sum = detail::sum_floats(texels, channel, detail::single_precision,
-                             [](std::uint32_t bits) { return std::bit_cast<float>(bits); });
+  template <std::size_t N>
+  static void sum_slices(const four<std::array<T, N>>& values,
+                         const four<std::array<int, N>>& weights, std::size_t count,
+                         std::array<sum, N>& sums) {
+    for (std::size_t n = 0; n < count; ++n) {
+      sum all = 0;
+      for (std::size_t k = 0; k < 4; ++k) all += sum{values[k][n]} * sum{weights[k][n]};
+      sums[n] = all;
+    }
   }
-  return std::bit_cast<std::uint32_t>(sum);
-}
+
+  static float result(sum of) {
+    constexpr std::int32_t most = std::is_signed_v<T> ? 32767 : 65535;
+    constexpr std::int64_t one = std::int64_t{std::numeric_limits<T>::max()} * 256;  // is 1.0
+    // The whole part of of / one * most, halves rounded up.
+    std::int32_t whole = 0;
+    if constexpr (sizeof(T) < 4) {  // in floating point, as that is vectorized
+      const double quotient =
+          (2.0 * of * most + static_cast<double>(one)) / (2.0 * static_cast<double>(one));
+      whole = static_cast<std::int32_t>(quotient);
+      if constexpr (std::is_signed_v<T>) whole -= static_cast<double>(whole) > quotient ? 1 : 0;
+    } else {
+      const std::int64_t scaled = 2 * of * most + one;
+      whole = static_cast<std::int32_t>(scaled >= 0 ? scaled / (2 * one)
+                                                    : -((-scaled + 2 * one - 1) / (2 * one)));
+    }
+    whole = whole < -most ? -most : whole;
+    return static_cast<float>(static_cast<double>(whole) / static_cast<double>(most));
+  }
+};
 
 }  // namespace gpu::inline v1::testing::machine

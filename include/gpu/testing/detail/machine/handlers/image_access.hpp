@@ -71,9 +71,13 @@ template <class Object> class image_lookup {
     return object_.get();
   }
 
-  /// Returns whether a lane has the handle that was found last.
-  bool is_last(const warp& w, const decoded& d, unsigned lane) const {
-    return read_lane<std::uint64_t>(w.registers, d.slots[1], lane) == handle_;
+  /// Returns the lanes that have the handle that was found last.
+  lane_mask having_last(const warp& w, const decoded& d) const {
+    lane_mask lanes = 0;
+    for (unsigned lane = 0; lane < warp_size; ++lane)
+      if (read_lane<std::uint64_t>(w.registers, d.slots[1], lane) == handle_)
+        lanes |= lane_mask{1} << lane;
+    return lanes;
   }
 
  private:

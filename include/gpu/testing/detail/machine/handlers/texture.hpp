@@ -1,189 +1,331 @@
 // Handlers of tex, tld4, txq, suq and istypep.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include <gpu/testing/detail/machine/access_checks.hpp>
 #include <gpu/testing/detail/machine/handlers/image_access.hpp>
 #include <gpu/testing/detail/machine/texels.hpp>
+#include <gpu/testing/detail/machine/texture_batch.hpp>
+#include <gpu/testing/detail/machine/texture_channels.hpp>
 #include <gpu/testing/detail/machine/texture_filter.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/half.hpp>
 
 namespace gpu::inline v1::testing::machine::detail {
 
-/// Reads the texels of a texture for the lanes of a warp. After a fault, which is noted in the
-/// warp, it gives zeros.
-class texel_reader {
+/// The texels of a texture in memory, for the lanes of a warp. After a fault, which is noted in the
+/// warp, texels are zeros. `Size` is that of a texel, or 0 if it is not known before the program
+/// runs.
+template <std::uint32_t Size> class texels_in_memory {
  public:
-  texel_reader(warp& w, const decoded& d, const texture& t) : w_{w}, d_{d}, texture_{t} {}
+  texels_in_memory(warp& w, const decoded& d, const texture& t)
+      : w_{w}, d_{d}, texture_{t}, size_{t.source.format.bytes()} {
+    const auto& modes = t.how.address;
+    if (std::find(modes.begin(), modes.end(), address_mode::border) != modes.end()) write_border();
+  }
 
   void set_lane(unsigned lane) { lane_ = lane; }
 
-  texel operator()(std::size_t level, std::uint32_t layer, std::int64_t x, std::int64_t y,
-                   std::int64_t z) {
-    if (failed_) return {};
-    if (x < 0 || y < 0 || z < 0) return border_texel(texture_);
-    if (level != level_) look_up(level);
-    const std::uint32_t size = texture_.source.format.bytes();
-    const address offset = static_cast<std::uint64_t>(x) * size +
-                           static_cast<std::uint64_t>(y) * from_.row_pitch +
-                           (static_cast<std::uint64_t>(z) + layer) * from_.slice_pitch;
-    if (whole_.bytes == nullptr) return read_alone(from_.base + offset, size);
-    const located at{whole_.bytes + offset, whole_.shadow ? whole_.shadow + offset : nullptr, false,
-                     true};
-    if (at.shadow == nullptr || is_all_written(at, size)) return channels_at(at);
-    return checked(at, from_.base + offset, size);
-  }
-
-  bool failed() const { return failed_; }
-
- private:
   /// Finds the memory of a level, if all of it is readable.
-  void look_up(std::size_t level) {
-    level_ = level;
+  void enter(std::size_t level) {
     from_ = texture_.source.levels[level];
     whole_ = {};
-    const image& source = texture_.source;
-    const std::uint32_t size = source.format.bytes();
-    const address bytes = (from_.depth + source.layers - 2) * from_.slice_pitch +
-                          (from_.height - 1) * from_.row_pitch + from_.width * size;
-    const bool aligned = ((from_.base | from_.row_pitch | from_.slice_pitch) & (size - 1)) == 0;
+    const address bytes = (from_.depth + texture_.source.layers - 2) * from_.slice_pitch +
+                          (from_.height - 1) * from_.row_pitch + from_.width * size();
+    const bool aligned = ((from_.base | from_.row_pitch | from_.slice_pitch) & (size() - 1)) == 0;
     memory_view& view = view_for(*w_.block, d_);
     if (aligned && find_view(*w_.block, view, from_.base, bytes) == fault_kind::none)
       whole_ = located_in(view, from_.base);
   }
 
-  /// Reads a texel of a level that is not readable as a whole.
-  texel read_alone(address where, std::uint32_t size) {
-    const located at = locate<space::global>(w_, d_, lane_, where, size, access_kind::read);
-    if (at.bytes != nullptr) return checked(at, where, size);
-    failed_ = true;
-    return {};
+  [[gnu::always_inline]] const std::byte* operator()(std::uint32_t layer, std::int64_t x,
+                                                     std::int64_t y, std::int64_t z) {
+    if ((x | y | z) < 0) return border_.data();
+    const address offset = static_cast<std::uint64_t>(x) * size() +
+                           static_cast<std::uint64_t>(y) * from_.row_pitch +
+                           (static_cast<std::uint64_t>(z) + layer) * from_.slice_pitch;
+    if (whole_.shadow != nullptr && is_all_written(at(offset), size()))
+      return whole_.bytes + offset;
+    return checked(offset);
   }
 
-  texel checked(const located& at, address where, std::uint32_t size) {
-    failed_ = !note_read(w_, d_, lane_, at, where, size, access_class::plain);
-    return failed_ ? texel{} : channels_at(at);
-  }
+  bool failed() const { return failed_; }
 
-  texel channels_at(const located& at) const {
+ private:
+  std::uint32_t size() const { return Size != 0 ? Size : size_; }
+
+  /// Writes the texel of the border as it is in memory.
+  void write_border() {
+    const texel value = border_texel(texture_);
     const texel_format format = texture_.source.format;
-    texel value{};
-    for (std::uint32_t c = 0; c < format.channels; ++c)
-      value[c] = format.channel_bytes == 4   ? fetch<std::uint32_t>(at, 4 * c)
-                 : format.channel_bytes == 2 ? fetch<std::uint16_t>(at, 2 * c)
-                                             : fetch<std::uint8_t>(at, c);
-    return value;
+    for (std::size_t c = 0; c < format.channels; ++c)
+      std::memcpy(border_.data() + c * format.channel_bytes, &value[c], format.channel_bytes);
+  }
+
+  /// Bytes of a level that is readable as a whole.
+  located at(address offset) const {
+    return {whole_.bytes + offset, whole_.shadow ? whole_.shadow + offset : nullptr, false, true};
+  }
+
+  /// Reads a texel that is not known to be written, or of a level that is not readable as a whole.
+  [[gnu::noinline]] const std::byte* checked(address offset) {
+    if (failed_) return nothing_.data();
+    const address where = from_.base + offset;
+    const located found =
+        whole_.bytes != nullptr
+            ? at(offset)
+            : locate<space::global>(w_, d_, lane_, where, size(), access_kind::read);
+    failed_ = found.bytes == nullptr ||
+              !note_read(w_, d_, lane_, found, where, size(), access_class::plain);
+    return failed_ ? nothing_.data() : found.bytes;
   }
 
   warp& w_;
   const decoded& d_;
   const texture& texture_;
+  std::uint32_t size_;  // of a texel
   unsigned lane_ = 0;
-  std::size_t level_ = SIZE_MAX;  // that was looked up
   image_level from_{};
   located whole_{};  // the first texel of the level, if all of it is readable
+  alignas(16) std::array<std::byte, 16> border_{};
+  alignas(16) std::array<std::byte, 16> nothing_{};
   bool failed_ = false;
 };
+
+/// Values of 32 bits in the lanes of a warp. Those of a missing operand are 0.
+class lane_words {
+ public:
+  lane_words() = default;
+  lane_words(const warp& w, std::uint32_t slot) {
+    if (slot != no_slot) words_ = w.registers + slot;
+  }
+  bool present() const { return words_ != zeros; }
+  std::uint32_t operator[](unsigned lane) const {
+    return read_lane<std::uint32_t>(words_, 0, lane);
+  }
+
+ private:
+  static constexpr std::byte zeros[4 * warp_size] = {};
+  const std::byte* words_ = zeros;
+};
+
+/// The low bits of an offset, with their sign.
+constexpr std::int32_t low_bits(std::uint32_t offset, int bits) noexcept {
+  return static_cast<std::int32_t>(offset << (32 - bits)) >> (32 - bits);
+}
 
 /// The operands of an instruction other than the texture.
 class texture_operands {
  public:
   texture_operands(const warp& w, const decoded& d)
-      : w_{w}, instruction_{*d.source}, list_{w.function->lists.data() + d.list} {
-    const std::uint32_t* const offsets = list_ + image_list::offsets;
-    has_offsets_ = offsets[0] != no_slot || offsets[1] != no_slot || offsets[2] != no_slot;
-    layered_ = ptx::has_layer(instruction_.with.geometry);
-    made_.integers = instruction_.types[1] == ptx::type::s32;
-    made_.gathers = instruction_.op == ptx::opcode::tld4;
-    made_.has_level = instruction_.op == ptx::opcode::tex_level;
-    made_.has_gradients = instruction_.op == ptx::opcode::tex_grad;
+      : integers_{d.source->types[1] == ptx::type::s32},
+        has_level_{d.source->op == ptx::opcode::tex_level},
+        has_gradients_{d.source->op == ptx::opcode::tex_grad},
+        offset_bits_{d.source->op == ptx::opcode::tld4 ? 6 : 4} {
+    const std::uint32_t* const list = w.function->lists.data() + d.list;
+    const auto three = [&](std::size_t from) {
+      return std::array{lane_words(w, list[from]), lane_words(w, list[from + 1]),
+                        lane_words(w, list[from + 2])};
+    };
+    const bool layered = ptx::has_layer(d.source->with.geometry);
+    if (layered) layer_ = lane_words(w, list[image_list::coordinates]);
+    coordinates_ = three(image_list::coordinates + (layered ? 1 : 0));
+    offsets_ = three(image_list::offsets);
+    has_offsets_ = offsets_[0].present() || offsets_[1].present() || offsets_[2].present();
+    if (has_level_) level_ = lane_words(w, list[image_list::level]);
+    if (has_gradients_) {
+      gradient_x_ = three(image_list::gradient_x);
+      gradient_y_ = three(image_list::gradient_y);
+    }
   }
 
-  /// Returns those of one lane.
-  const texture_request& of(unsigned lane) {
-    const auto words = read_words(w_, list_ + image_list::coordinates, lane);
-    if (layered_) {
-      made_.layer = words[0];
-      made_.coordinates = {words[1], words[2], words[3]};
-    } else {
-      made_.coordinates = {words[0], words[1], words[2]};
+  /// The operands of one lane.
+  class lane_request {
+   public:
+    lane_request(const texture_operands& all, unsigned lane) : all_{all}, lane_{lane} {}
+
+    bool integers() const { return all_.integers_; }
+    bool has_level() const { return all_.has_level_; }
+    bool has_gradients() const { return all_.has_gradients_; }
+    std::uint32_t layer() const { return all_.layer_[lane_]; }
+    /// The bits of a float, or an integer.
+    std::uint32_t coordinate(std::size_t axis) const { return all_.coordinates_[axis][lane_]; }
+    std::int64_t offset(std::size_t axis) const {
+      if (!all_.has_offsets_) return 0;
+      return low_bits(all_.offsets_[axis][lane_], all_.offset_bits_);
     }
-    if (has_offsets_) {
-      const auto offsets = read_words(w_, list_ + image_list::offsets, lane);
-      for (std::size_t k = 0; k < 3; ++k)
-        made_.offsets[k] = std::bit_cast<std::int32_t>(offsets[k]);
+    float level() const {
+      const std::uint32_t level = all_.level_[lane_];
+      return integers() ? static_cast<float>(static_cast<std::int32_t>(level))
+                        : std::bit_cast<float>(level);
     }
-    if (made_.has_level) {
-      const std::uint32_t level = read_words(w_, list_ + image_list::level, lane)[0];
-      made_.level = made_.integers ? static_cast<float>(static_cast<std::int32_t>(level))
-                                   : std::bit_cast<float>(level);
-    } else if (made_.has_gradients) {
-      made_.gradient_x = floats(image_list::gradient_x, lane);
-      made_.gradient_y = floats(image_list::gradient_y, lane);
+    std::array<float, 3> gradient_x() const { return floats(all_.gradient_x_); }
+    std::array<float, 3> gradient_y() const { return floats(all_.gradient_y_); }
+
+   private:
+    std::array<float, 3> floats(const std::array<lane_words, 3>& from) const {
+      return {std::bit_cast<float>(from[0][lane_]), std::bit_cast<float>(from[1][lane_]),
+              std::bit_cast<float>(from[2][lane_])};
     }
-    return made_;
+
+    const texture_operands& all_;
+    unsigned lane_;
+  };
+
+ private:
+  lane_words layer_, level_;
+  std::array<lane_words, 3> coordinates_, offsets_, gradient_x_, gradient_y_;
+  bool integers_, has_level_, has_gradients_, has_offsets_ = false;
+  int offset_bits_;
+};
+
+/// The registers that an instruction writes, in its type.
+class texture_result {
+ public:
+  texture_result(warp& w, const decoded& d)
+      : registers_{w.registers},
+        slots_{w.function->lists.data() + d.list},
+        count_{d.source->with.vector},
+        type_{d.source->types[0]} {}
+
+  /// Returns the number of channels up to the last one that is used.
+  std::size_t channels() const {
+    std::size_t used = count_;
+    while (used != 0 && slots_[used - 1] == no_slot) --used;
+    return type_ == ptx::type::f16x2 ? 2 * used : used;
+  }
+
+  void write(unsigned lane, const texel& value) const {
+    if (type_ == ptx::type::f16 || type_ == ptx::type::f16x2) return write_halves(lane, value);
+    for (std::size_t c = 0; c < 4; ++c)
+      if (slots_[c] != no_slot) write_lane(registers_, slots_[c], lane, value[c]);
+  }
+
+  /// Writes the channels of several lanes.
+  void write(const std::array<std::uint8_t, warp_size>& lanes, std::size_t count,
+             const four<std::array<std::uint32_t, warp_size>>& values) const {
+    if (type_ == ptx::type::f16 || type_ == ptx::type::f16x2) {
+      for (std::size_t n = 0; n < count; ++n)
+        write_halves(lanes[n], {values[0][n], values[1][n], values[2][n], values[3][n]});
+      return;
+    }
+    for (std::size_t c = 0; c < 4; ++c) {
+      const std::uint32_t slot = slots_[c];
+      if (slot == no_slot) continue;
+      for (std::size_t n = 0; n < count; ++n) write_lane(registers_, slot, lanes[n], values[c][n]);
+    }
   }
 
  private:
-  std::array<float, 3> floats(std::size_t from, unsigned lane) const {
-    const auto bits = read_words(w_, list_ + from, lane);
-    return {std::bit_cast<float>(bits[0]), std::bit_cast<float>(bits[1]),
-            std::bit_cast<float>(bits[2])};
-  }
-
-  const warp& w_;
-  const ptx::instruction& instruction_;
-  const std::uint32_t* list_;
-  texture_request made_;
-  bool layered_ = false, has_offsets_ = false;
-};
-
-/// Writes the result of a read in the type of the instruction.
-inline void write_texel(warp& w, const decoded& d, unsigned lane, const texel& value) {
-  const std::uint32_t* list = w.function->lists.data() + d.list;
-  const ptx::type t = d.source->types[0];
-  const auto half = [&](std::size_t c) {
-    return std::uint32_t{ptx::detail::to_half<ptx::f16>(std::bit_cast<float>(value[c])).bits};
-  };
-  for (std::size_t c = 0; c < d.source->with.vector; ++c) {
-    if (list[c] == no_slot) continue;
-    if (t == ptx::type::f16) {
-      write_lane(w.registers, list[c], lane, static_cast<std::uint16_t>(half(c)));
-    } else if (t == ptx::type::f16x2) {
-      write_lane(w.registers, list[c], lane, half(2 * c) | half(2 * c + 1) << 16);
-    } else {
-      write_lane(w.registers, list[c], lane, value[c]);
+  void write_halves(unsigned lane, const texel& value) const {
+    const auto half = [&](std::size_t c) {
+      return std::uint32_t{ptx::detail::to_half<ptx::f16>(std::bit_cast<float>(value[c])).bits};
+    };
+    for (std::size_t c = 0; c < count_; ++c) {
+      if (slots_[c] == no_slot) continue;
+      if (type_ == ptx::type::f16) {
+        write_lane(registers_, slots_[c], lane, static_cast<std::uint16_t>(half(c)));
+      } else {
+        write_lane(registers_, slots_[c], lane, half(2 * c) | half(2 * c + 1) << 16);
+      }
     }
   }
+
+  std::byte* registers_;
+  const std::uint32_t* slots_;
+  std::size_t count_;
+  ptx::type type_;
+};
+
+/// Writes the results of lanes for tex.
+inline void write_batch(const texel_batch& batch, const texture& from,
+                        const std::array<std::uint8_t, warp_size>& lanes,
+                        const texture_result& result) {
+  const std::size_t channels =
+      std::min<std::size_t>(result.channels(), from.source.format.channels);
+  four<std::array<std::uint32_t, warp_size>> values{};
+  with_channel(from, [&](auto kind) {
+    for (std::size_t c = 0; c < channels; ++c) batch.compute(kind, c, values[c]);
+  });
+  result.write(lanes, batch.size(), values);
+}
+
+/// Writes the results of lanes for tld4, of which each has four.
+inline void write_gathered(const texel_batch& batch, const texture& from, std::size_t channel,
+                           const std::array<std::uint8_t, warp_size>& lanes,
+                           const texture_result& result) {
+  std::array<std::uint32_t, warp_size> values{};
+  with_channel(from, [&](auto kind) { batch.compute(kind, channel, values); });
+  for (std::size_t n = 0; n < batch.size(); n += 4)
+    result.write(lanes[n / 4], {values[n], values[n + 1], values[n + 2], values[n + 3]});
+}
+
+/// Reads one texture for some lanes. Returns false for a fault. `Size` is that of a texel, or 0.
+template <bool Gather, std::uint32_t Size>
+bool read_lanes(warp& w, const decoded& d, lane_mask mask, const texture& from) {
+  texels_in_memory<Size> texels(w, d, from);
+  const texture_operands operands(w, d);
+  const texture_result result(w, d);
+  texel_batch batch;
+  texture_reader<texels_in_memory<Size>> reader(from, texels, batch);
+  const std::size_t slices = Gather ? reader.slices_to_gather : reader.slices_to_read();
+  std::array<std::uint8_t, warp_size> lanes;
+  while (mask != 0) {
+    batch.clear();
+    for (std::size_t n = 0; mask != 0 && batch.has_room_for(slices); mask &= mask - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(mask));
+      lanes[n++] = static_cast<std::uint8_t>(lane);
+      texels.set_lane(lane);
+      const texture_operands::lane_request request(operands, lane);
+      if constexpr (Gather) {
+        reader.gather(request);
+      } else {
+        reader.read(request);
+      }
+      if (texels.failed()) return false;
+    }
+    if constexpr (Gather) {
+      write_gathered(batch, from, d.source->with.component, lanes, result);
+    } else {
+      write_batch(batch, from, lanes, result);
+    }
+  }
+  return true;
+}
+
+/// Does the same; sizes that are frequent have code of their own.
+template <bool Gather>
+bool read_lanes_of(warp& w, const decoded& d, lane_mask mask, const texture& from) {
+  if (Gather && d.source->with.component >= from.source.format.channels) {
+    const texture_result result(w, d);
+    for_lanes(mask, [&](unsigned lane) { result.write(lane, {}); });
+    return true;
+  }
+  if constexpr (!Gather) {
+    if (from.source.format.bytes() == 4) return read_lanes<false, 4>(w, d, mask, from);
+    if (from.source.format.bytes() == 16) return read_lanes<false, 16>(w, d, mask, from);
+  }
+  return read_lanes<Gather, 0>(w, d, mask, from);
 }
 
 /// tex and tld4: slots are the predicate "all of it is resident", which always holds, and the
 /// handle. Lanes that have the same texture are done together.
 template <bool Gather> inline action run_texture_read(warp& w, const decoded& d, lane_mask mask) {
   image_lookup<texture> objects;
-  texture_operands operands(w, d);
   write_predicate(w.registers, d.slots[0], mask, all_lanes);
   while (mask != 0) {
     const auto first = static_cast<unsigned>(std::countr_zero(mask));
     const texture* object = objects.find(w, d, first);
     if (object == nullptr || !check_shape(w, d, first, object->source, object->site))
       return action::fault;
-    texel_reader reader(w, d, *object);
-    for (lane_mask left = mask; left != 0; left &= left - 1) {
-      const auto lane = static_cast<unsigned>(std::countr_zero(left));
-      if (!objects.is_last(w, d, lane)) continue;
-      mask &= ~(lane_mask{1} << lane);
-      reader.set_lane(lane);
-      const texture_request& request = operands.of(lane);
-      const texel value = Gather ? gather_texels(*object, request, d.source->with.component, reader)
-                                 : read_texture(*object, request, reader);
-      if (reader.failed()) return action::fault;
-      write_texel(w, d, lane, value);
-    }
+    const lane_mask same = mask & objects.having_last(w, d);
+    if (!read_lanes_of<Gather>(w, d, same, *object)) return action::fault;
+    mask &= ~same;
   }
   return action::next;
 }
