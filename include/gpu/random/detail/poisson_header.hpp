@@ -70,20 +70,16 @@ __device__ __noinline__ unsigned poisson_between(unsigned first, More more, doub
 
 /// The same by a table that the host makes. Numbers up to 2^31 are distances from 0, others from 2^32;
 /// so many bits of the distance as a float as tell its power of two, and which eighth of that, choose
-/// an entry. If one sum is there, the number is compared with its first 24 bits, and with all of them
-/// where those are the same. benchmarks/random/random_numbers.cu measures it beside cuRAND.
-template <class Table, class More>
-__device__ inline unsigned poisson_by_table(const Table& table, unsigned first, const More& more,
+/// an entry. If one sum is there, the number is compared with it. benchmarks/random/random_numbers.cu
+/// measures it beside cuRAND.
+template <class More>
+__device__ inline unsigned poisson_by_table(const uint2* entries, unsigned first, const More& more,
                                             double mean) {
   const int distance = max(abs(int(first)), 0x8000);
-  const unsigned k = (__float_as_uint(__int2float_rz(distance)) >> 19 & 0xfe) | first >> 31;
-  const unsigned entry = table.entries[k], number = entry & 255;
-  unsigned word = entry;
-  if ((first ^ entry) < 256 || number == 255) {
-    word = table.words[k];
-    if (first == word || number == 255) return poisson_between(first, more, mean);
-  }
-  return number + (first > word ? 1 : 0);
+  const uint2 entry =
+      entries[(__float_as_uint(__int2float_rz(distance)) >> 19 & 0xfe) | first >> 31];
+  if (first == entry.x || int(entry.y) < 0) return poisson_between(first, more, mean);
+  return entry.y + (first > entry.x ? 1 : 0);
 }
 
 /// By Hormann's transformed rejection, for means of 10 or more.

@@ -33,20 +33,21 @@ class poisson_sums {
   std::uint32_t count_ = 0;
 };
 
-/// The table of `poisson_by_table` in device code, for parts of the numbers of 32 bits.
+/// `entries` of `poisson_by_table` in device code, for parts of the numbers of 32 bits.
 struct poisson_table {
   static constexpr unsigned parts = 256;
-  static constexpr std::uint32_t several = 255;  ///< sums are in the part: search them
+  static constexpr std::uint32_t several = 0x8000'0000u;  ///< sums are in the part: search them
 
-  /// The first 24 bits of the word below, then the number, or `several`. Threads that read an entry
-  /// each wait for each other half as long as if it had both words.
-  std::uint32_t entries[parts];
-  std::uint32_t words[parts];  ///< up to which the number is the result, and then the next one
+  struct alignas(8) entry {
+    std::uint32_t word;    ///< up to which the number is the result, and then the next one
+    std::uint32_t number;  ///< or `several`
+  };
+  entry entries[parts];
 };
 
 inline constexpr element_type poisson_table_type{
-    "gpu_poisson_table", "struct gpu_poisson_table { unsigned entries[256], words[256]; };",
-    sizeof(poisson_table), 4};
+    "gpu_poisson_table", "struct gpu_poisson_table { uint2 entries[256]; };", sizeof(poisson_table),
+    8};
 
 /// Fills in the table for a mean.
 inline void make_poisson_table(double mean, poisson_table& made) noexcept {
@@ -60,9 +61,9 @@ inline void make_poisson_table(double mean, poisson_table& made) noexcept {
     const bool ends = sums.sum() >= 4294967295.;
     // Device code finds the entry by the lowest four bits of the exponent, which begins at 127
     // + 15.
-    const unsigned k = (p + 112) % 128 * 2 + side;
-    made.words[k] = ends ? 0xffff'ffffu : static_cast<std::uint32_t>(sums.sum());
-    made.entries[k] = (made.words[k] & ~255u) | (one ? sums.count() : poisson_table::several);
+    made.entries[(p + 112) % 128 * 2 + side] = {
+        ends ? 0xffff'ffffu : static_cast<std::uint32_t>(sums.sum()),
+        one ? sums.count() : poisson_table::several};
   };
   // The distances of part p begin at 8 + p % 8 eighths of 2^(15 + p / 8), those of part 0 at 0.
   const auto begin = [](unsigned p) -> std::uint32_t {
@@ -70,7 +71,7 @@ inline void make_poisson_table(double mean, poisson_table& made) noexcept {
   };
   for (unsigned p = 0; p < 128; ++p) add(p, 0, begin(p), begin(p + 1) - 1);
   for (unsigned p = 128; p-- > 0;) add(p, 1, 1 - begin(p + 1), p == 0 ? ~0u : 0 - begin(p));
-  made.entries[112 * 2 + 1] |= poisson_table::several;  // 2^31 comes here, too
+  made.entries[112 * 2 + 1].number = poisson_table::several;  // 2^31 comes here, too
 }
 
 }  // namespace gpu::inline v1::detail

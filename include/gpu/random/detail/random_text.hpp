@@ -29,10 +29,8 @@ class random_writer {
     if (!request_.is_tabulated()) return {};
     return text(
         "__shared__ gpu_poisson_table found;\n"
-        "for (unsigned k = threadIdx.x; k < 256; k += blockDim.x) {\n"
+        "for (unsigned k = threadIdx.x; k < 256; k += blockDim.x)\n"
         "  found.entries[k] = table.entries[k];\n"
-        "  found.words[k] = table.words[k];\n"
-        "}\n"
         "__syncthreads();\n");
   }
 
@@ -177,7 +175,7 @@ class random_writer {
           << 32 - digits << ')' << (kind == random_kind::uniform ? " + 1" : "") << ") / "
           << (1 << digits) << ')';
     } else if (request_.is_tabulated()) {
-      out << "gpu::random::poisson_by_table(found, (unsigned)drawn, own, a)";
+      out << "gpu::random::poisson_by_table(found.entries, (unsigned)drawn, own, a)";
     } else if (is_poisson()) {
       out << (request_.source.is_quasi_random()
                   ? "gpu::poisson(own, "
