@@ -302,9 +302,8 @@ class tile_barrier {
   unsigned long long state_;
 };
 
-/// Asks for a tile that begins at a place, which may be outside of the array; along the last axis, it
-/// is a multiple of 16 bytes. It arrives at `tile` in shared memory, which is aligned to 128 bytes, and
-/// counts its bytes at the barrier.
+/// Asks for a tile at a place, also outside of the array, whose last index is a multiple of 16 bytes.
+/// It arrives at `tile` in shared memory, aligned to 128 bytes, and counts at the barrier.
 template <class T, int Rank, class... Index>
 __device__ inline void load_tile(typename detail::without_const<T>::type* tile,
                                  const tensor_map<T, Rank>& map, tile_barrier& barrier,
