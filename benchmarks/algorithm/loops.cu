@@ -12,10 +12,12 @@
 #include <gpu/algorithm/reduction.hpp>
 #include <gpu/algorithm/scan.hpp>
 #include <gpu/algorithm/sum.hpp>
+#include <gpu/array.hpp>
 
 #include <cub/cub.cuh>
 
 #include <chrono>
+#include <vector>
 
 using beside::need;
 using beside::row;
@@ -52,16 +54,26 @@ struct formula {
   __device__ float operator()(float x, float y) const { return 2 * x + sinf(y) * y - x / (y + 1); }
 };
 
-template <class Work> double host_nanoseconds(gpu::stream_ref stream, Work work) {
-  std::vector<double> taken;
-  for (int round = 0; round < 30; ++round) {
-    need(stream.synchronize());
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < 200; ++i) work();
-    const std::chrono::duration<double, std::nano> each = std::chrono::steady_clock::now() - begin;
-    taken.push_back(each.count() / 200);
+/// How long the host takes for a call, of calls that the device keeps up with.
+template <class Work> double call_nanoseconds(gpu::stream_ref stream, const Work& work) {
+  constexpr int calls = 50;
+  need(stream.synchronize());
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < calls; ++i) work();
+  const std::chrono::duration<double, std::nano> all = std::chrono::steady_clock::now() - begin;
+  return all.count() / calls;
+}
+
+/// How much longer than `base` the host takes: the median of many turns, since a single one may be
+/// hundreds of nanoseconds off.
+template <class Base, class Work>
+double longer_nanoseconds(gpu::stream_ref stream, const Base& base, const Work& work) {
+  std::vector<double> longer;
+  for (int turn = 0; turn < 1500; ++turn) {
+    const double before = call_nanoseconds(stream, base), taken = call_nanoseconds(stream, work);
+    longer.push_back(taken - (before + call_nanoseconds(stream, base)) / 2);
   }
-  return beside::median(taken);
+  return beside::median(longer);
 }
 
 }  // namespace
@@ -147,8 +159,7 @@ int main() {
        {n, std::size_t{1} << 20, std::size_t{1} << 16, std::size_t{1} << 14, std::size_t{1024}}) {
     char name[64];
     std::snprintf(name, sizeof name, "sum of %zu, beside cub::DeviceReduce", count);
-    row(
-        name, raw, 4.0 * static_cast<double>(count), cub_sum(count),
+    row(name, raw, 4.0 * static_cast<double>(count), cub_sum(count),
         [&] { need(sum.into(stream, z.span().first(1), x.span().first(count))); });
   }
   row("max of 2^28, beside cub's sum", raw, bytes, cub_sum(n),
@@ -235,12 +246,10 @@ inline moments combine(const moments& a, const moments& b) {
   for (const std::size_t count : {std::size_t{1} << 20, std::size_t{1024}}) {
     char name[64];
     std::snprintf(name, sizeof name, "gpu::mean_variance of %zu", count);
-    row(
-        name, raw, 4.0 * static_cast<double>(count), cub_sum(count),
+    row(name, raw, 4.0 * static_cast<double>(count), cub_sum(count),
         [&] { need(gpu::mean_variance(stream, x.span().first(count), one, another)); });
     std::snprintf(name, sizeof name, "gpu::max of %zu", count);
-    row(
-        name, raw, 4.0 * static_cast<double>(count), cub_sum(count),
+    row(name, raw, 4.0 * static_cast<double>(count), cub_sum(count),
         [&] { need(gpu::max(stream, x.span().first(count), one)); });
   }
 
@@ -266,11 +275,17 @@ inline moments combine(const moments& a, const moments& b) {
       "extern \"C\" __global__ void k(const float* x, const float* y, float* z, long long n) {}"));
   auto module = need(gpu::module::load(empty));
   auto kernel = need(module.kernel<const float*, const float*, float*, long long>("k"));
-  const double launch = host_nanoseconds(
-      stream, [&] { need(gpu::launch(stream, {1, 256}, kernel, x, y, z, 1000ll)); });
-  const double call = host_nanoseconds(stream, [&] {
-    need(sum2(stream, x.span().first(1000), y.span().first(1000), z.span().first(1000)));
-  });
-  std::printf("a warm call on the host: gpu::launch %.0f ns, elementwise %.0f ns, %+.0f ns\n",
-              launch, call, call - launch);
+  const auto launch = [&] { need(gpu::launch(stream, {4, 256}, kernel, x, y, z, 1000ll)); };
+  const auto few = [](auto& buffer) { return buffer.span().first(1000); };
+  const double by_snippet =
+      longer_nanoseconds(stream, launch, [&] { need(sum2(stream, few(x), few(y), few(z))); });
+  auto a = need(gpu::zeros<float>(stream, gpu::shape<1>{1000}));
+  auto b = need(gpu::zeros<float>(stream, gpu::shape<1>{1000}));
+  auto c = need(gpu::zeros<float>(stream, gpu::shape<1>{1000}));
+  need(gpu::assign(stream, c, 2.0f * a + b));  // compiles
+  const double by_expression =
+      longer_nanoseconds(stream, launch, [&] { need(gpu::assign(stream, c, 2.0f * a + b)); });
+  std::printf(
+      "a warm call takes the host longer than gpu::launch: elementwise %+.0f ns, assign %+.0f ns\n",
+      by_snippet, by_expression);
 }

@@ -17,7 +17,7 @@ namespace {
 
 using u32 = std::uint32_t;
 
-struct alignas(128) bytes_of_map {
+struct bytes_of_map {
   unsigned char bytes[128] = {};
 };
 
