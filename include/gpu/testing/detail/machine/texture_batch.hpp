@@ -39,7 +39,7 @@ class texel_batch {
 
   /// Adds a slice to a result and returns its number. All of its texels have to be put.
   std::size_t add_slice(std::size_t result) {
-    results_[slice_count_] = static_cast<std::uint32_t>(result);
+    results_[slice_count_] = static_cast<std::uint16_t>(result);
     return slice_count_++;
   }
 
@@ -108,7 +108,7 @@ class texel_batch {
   four<std::array<const std::byte*, warp_size>> texels_;
   four<std::array<int, warp_size>> weights_;
   std::size_t slice_count_ = 0;
-  std::array<std::uint32_t, warp_size> results_;  // that slices belong to
+  std::array<std::uint16_t, warp_size> results_;  // that slices belong to
   std::array<bool, warp_size> alone_;
   std::array<const std::byte*, warp_size> alone_texels_;  // of results that are read alone
   std::size_t count_ = 0, alone_count_ = 0;
