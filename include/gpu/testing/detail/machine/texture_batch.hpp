@@ -22,34 +22,31 @@ class texel_batch {
   /// A texel of zeros.
   alignas(16) static constexpr std::byte nothing[16] = {};
 
-  /// Returns whether so many slices fit, or results that are read alone.
-  bool has_room_for(std::size_t slices) const {
-    return std::max(slice_count_, count_) + slices <= warp_size;
-  }
-
   std::size_t size() const { return count_; }
 
   /// Adds a result that is the texel at an address, or 0 if that is null.
   void add_alone(const std::byte* at) {
-    begins_[count_] = static_cast<std::uint8_t>(slice_count_);
     alone_texels_[count_] = at;
     alone_[count_++] = true;
     ++alone_count_;
   }
 
-  /// Begins a result that is the sum of the slices that are added after it.
-  void add_sum() {
-    begins_[count_] = static_cast<std::uint8_t>(slice_count_);
-    alone_[count_++] = false;
+  /// Adds a result that is the sum of slices, and returns its number. It needs at least one slice.
+  std::size_t add_sum() {
+    alone_[count_] = false;
+    return count_++;
   }
 
-  /// Adds a slice and returns its number. All of its texels have to be put.
-  std::size_t add_slice() { return slice_count_++; }
+  /// Adds a slice to a result and returns its number. All of its texels have to be put.
+  std::size_t add_slice(std::size_t result) {
+    results_[slice_count_] = static_cast<std::uint16_t>(result);
+    return slice_count_++;
+  }
 
   /// Adds a slice without texels and returns its number.
-  std::size_t add_empty_slice() {
+  std::size_t add_empty_slice(std::size_t result) {
     for (std::size_t corner = 0; corner < 4; ++corner) put(slice_count_, corner, nothing, 0);
-    return slice_count_++;
+    return add_slice(result);
   }
 
   /// Puts one of the four texels of a slice; `nothing` if it has no weight.
@@ -101,20 +98,17 @@ class texel_batch {
     for (std::size_t n = 0; n < count_; ++n) results[n] = std::bit_cast<std::uint32_t>(rounded[n]);
   }
 
-  /// Replaces the sums of slices, those of a result after each other, by those of results.
+  /// Replaces the sums of slices by those of results.
   template <class Sum> void add_slices(std::array<Sum, warp_size>& sums) const {
     std::array<Sum, warp_size> of_results{};
-    for (std::size_t n = 0; n < count_; ++n) {
-      const std::size_t end = n + 1 < count_ ? begins_[n + 1] : slice_count_;
-      for (std::size_t i = begins_[n]; i < end; ++i) of_results[n] += sums[i];
-    }
+    for (std::size_t i = 0; i < slice_count_; ++i) of_results[results_[i]] += sums[i];
     sums = of_results;
   }
 
   four<std::array<const std::byte*, warp_size>> texels_;
   four<std::array<int, warp_size>> weights_;
   std::size_t slice_count_ = 0;
-  std::array<std::uint8_t, warp_size> begins_;  // the first slice of each result
+  std::array<std::uint16_t, warp_size> results_;  // that slices belong to
   std::array<bool, warp_size> alone_;
   std::array<const std::byte*, warp_size> alone_texels_;  // of results that are read alone
   std::size_t count_ = 0, alone_count_ = 0;

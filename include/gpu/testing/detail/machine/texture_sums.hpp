@@ -145,18 +145,20 @@ template <class T> struct integer_filter {
     constexpr std::int64_t one = std::int64_t{std::numeric_limits<T>::max()} * 256;  // is 1.0
     // The whole part of of / one * most, halves rounded up.
     std::int32_t whole = 0;
-    if constexpr (sizeof(T) < 4) {  // in floating point, as that is vectorized
+    if constexpr (most * std::int64_t{256} % one == 0) {
+      whole = (of * std::int32_t{most * std::int64_t{256} / one} + 128) >> 8;
+    } else if constexpr (sizeof(T) < 4) {  // in floating point, as that is vectorized
       const double quotient =
           (2.0 * of * most + static_cast<double>(one)) / (2.0 * static_cast<double>(one));
       whole = static_cast<std::int32_t>(quotient);
-      if constexpr (std::is_signed_v<T>) whole -= static_cast<double>(whole) > quotient ? 1 : 0;
+      whole -= static_cast<double>(whole) > quotient ? 1 : 0;
     } else {
       const std::int64_t scaled = 2 * of * most + one;
       whole = static_cast<std::int32_t>(scaled >= 0 ? scaled / (2 * one)
                                                     : -((-scaled + 2 * one - 1) / (2 * one)));
     }
     whole = whole < -most ? -most : whole;
-    return static_cast<float>(static_cast<double>(whole) / static_cast<double>(most));
+    return static_cast<float>(whole) / static_cast<float>(most);
   }
 };
 

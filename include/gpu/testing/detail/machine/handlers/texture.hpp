@@ -10,6 +10,7 @@
 
 #include <gpu/testing/detail/machine/access_checks.hpp>
 #include <gpu/testing/detail/machine/handlers/image_access.hpp>
+#include <gpu/testing/detail/machine/handlers/texture_operands.hpp>
 #include <gpu/testing/detail/machine/texels.hpp>
 #include <gpu/testing/detail/machine/texture_batch.hpp>
 #include <gpu/testing/detail/machine/texture_channels.hpp>
@@ -43,21 +44,49 @@ template <std::uint32_t Size> class texels_in_memory {
       whole_ = located_in(view, from_.base);
   }
 
-  [[gnu::always_inline]] const std::byte* operator()(std::uint32_t layer, std::int64_t x,
-                                                     std::int64_t y, std::int64_t z) {
+  const std::byte* operator()(std::uint32_t layer, std::int64_t x, std::int64_t y, std::int64_t z) {
     if ((x | y | z) < 0) return border_.data();
-    const address offset = static_cast<std::uint64_t>(x) * size() +
-                           static_cast<std::uint64_t>(y) * from_.row_pitch +
-                           (static_cast<std::uint64_t>(z) + layer) * from_.slice_pitch;
-    if (whole_.shadow != nullptr && is_all_written(at(offset), size()))
-      return whole_.bytes + offset;
+    const address offset = offset_of_row(layer, y, z) + offset_in_row(x);
+    if (whole_.shadow != nullptr && is_written(offset)) return whole_.bytes + offset;
     return checked(offset);
+  }
+
+  /// For some lanes, finds the texels at which two columns and two rows of a slice meet. `found`
+  /// says whether they are all known to be written, and not of the border.
+  void find(lane_range lanes, const std::array<std::uint32_t, warp_size>& layer, const lane_taps& x,
+            const lane_taps& y, const std::array<std::int32_t, warp_size>& z,
+            four<std::array<const std::byte*, warp_size>>& texels,
+            std::array<bool, warp_size>& found) const {
+    if (whole_.shadow == nullptr) return found.fill(false);
+    // Instead of the border, the first texel is looked at.
+    const auto inside = [](std::int32_t tap) { return tap < 0 ? 0 : tap; };
+    for (std::size_t n = lanes.begin; n < lanes.end; ++n) {
+      const address left = offset_in_row(inside(x.first[n]));
+      const address right = offset_in_row(inside(x.second[n]));
+      const address lower = offset_of_row(layer[n], inside(y.first[n]), inside(z[n]));
+      const address upper = offset_of_row(layer[n], inside(y.second[n]), inside(z[n]));
+      texels[0][n] = whole_.bytes + lower + left;
+      texels[1][n] = whole_.bytes + lower + right;
+      texels[2][n] = whole_.bytes + upper + left;
+      texels[3][n] = whole_.bytes + upper + right;
+      const bool written = is_written(lower + left) && is_written(lower + right) &&
+                           is_written(upper + left) && is_written(upper + right);
+      found[n] = written && ((x.first[n] | x.second[n] | y.first[n] | y.second[n] | z[n]) >= 0);
+    }
   }
 
   bool failed() const { return failed_; }
 
  private:
   std::uint32_t size() const { return Size != 0 ? Size : size_; }
+
+  address offset_of_row(std::uint32_t layer, std::int64_t y, std::int64_t z) const {
+    return static_cast<std::uint64_t>(y) * from_.row_pitch +
+           (static_cast<std::uint64_t>(z) + layer) * from_.slice_pitch;
+  }
+  address offset_in_row(std::int64_t x) const { return static_cast<std::uint64_t>(x) * size(); }
+
+  bool is_written(address offset) const { return is_all_written(at(offset), size()); }
 
   /// Writes the texel of the border as it is in memory.
   void write_border() {
@@ -97,154 +126,8 @@ template <std::uint32_t Size> class texels_in_memory {
   bool failed_ = false;
 };
 
-/// Values of 32 bits in the lanes of a warp. Those of a missing operand are 0.
-class lane_words {
- public:
-  lane_words() = default;
-  lane_words(const warp& w, std::uint32_t slot) {
-    if (slot != no_slot) words_ = w.registers + slot;
-  }
-  bool present() const { return words_ != zeros; }
-  std::uint32_t operator[](unsigned lane) const {
-    return read_lane<std::uint32_t>(words_, 0, lane);
-  }
-
- private:
-  static constexpr std::byte zeros[4 * warp_size] = {};
-  const std::byte* words_ = zeros;
-};
-
-/// The low bits of an offset, with their sign.
-constexpr std::int32_t low_bits(std::uint32_t offset, int bits) noexcept {
-  return static_cast<std::int32_t>(offset << (32 - bits)) >> (32 - bits);
-}
-
-/// The operands of an instruction other than the texture.
-class texture_operands {
- public:
-  texture_operands(const warp& w, const decoded& d)
-      : integers_{d.source->types[1] == ptx::type::s32},
-        has_level_{d.source->op == ptx::opcode::tex_level},
-        has_gradients_{d.source->op == ptx::opcode::tex_grad},
-        offset_bits_{d.source->op == ptx::opcode::tld4 ? 6 : 4} {
-    const std::uint32_t* const list = w.function->lists.data() + d.list;
-    const auto three = [&](std::size_t from) {
-      return std::array{lane_words(w, list[from]), lane_words(w, list[from + 1]),
-                        lane_words(w, list[from + 2])};
-    };
-    const bool layered = ptx::has_layer(d.source->with.geometry);
-    if (layered) layer_ = lane_words(w, list[image_list::coordinates]);
-    coordinates_ = three(image_list::coordinates + (layered ? 1 : 0));
-    offsets_ = three(image_list::offsets);
-    has_offsets_ = offsets_[0].present() || offsets_[1].present() || offsets_[2].present();
-    if (has_level_) level_ = lane_words(w, list[image_list::level]);
-    if (has_gradients_) {
-      gradient_x_ = three(image_list::gradient_x);
-      gradient_y_ = three(image_list::gradient_y);
-    }
-  }
-
-  /// The operands of one lane.
-  class lane_request {
-   public:
-    lane_request(const texture_operands& all, unsigned lane) : all_{all}, lane_{lane} {}
-
-    bool integers() const { return all_.integers_; }
-    bool has_level() const { return all_.has_level_; }
-    bool has_gradients() const { return all_.has_gradients_; }
-    std::uint32_t layer() const { return all_.layer_[lane_]; }
-    /// The bits of a float, or an integer.
-    std::uint32_t coordinate(std::size_t axis) const { return all_.coordinates_[axis][lane_]; }
-    std::int64_t offset(std::size_t axis) const {
-      if (!all_.has_offsets_) return 0;
-      return low_bits(all_.offsets_[axis][lane_], all_.offset_bits_);
-    }
-    float level() const {
-      const std::uint32_t level = all_.level_[lane_];
-      return integers() ? static_cast<float>(static_cast<std::int32_t>(level))
-                        : std::bit_cast<float>(level);
-    }
-    std::array<float, 3> gradient_x() const { return floats(all_.gradient_x_); }
-    std::array<float, 3> gradient_y() const { return floats(all_.gradient_y_); }
-
-   private:
-    std::array<float, 3> floats(const std::array<lane_words, 3>& from) const {
-      return {std::bit_cast<float>(from[0][lane_]), std::bit_cast<float>(from[1][lane_]),
-              std::bit_cast<float>(from[2][lane_])};
-    }
-
-    const texture_operands& all_;
-    unsigned lane_;
-  };
-
- private:
-  lane_words layer_, level_;
-  std::array<lane_words, 3> coordinates_, offsets_, gradient_x_, gradient_y_;
-  bool integers_, has_level_, has_gradients_, has_offsets_ = false;
-  int offset_bits_;
-};
-
-/// The registers that an instruction writes, in its type.
-class texture_result {
- public:
-  texture_result(warp& w, const decoded& d)
-      : registers_{w.registers},
-        slots_{w.function->lists.data() + d.list},
-        count_{d.source->with.vector},
-        type_{d.source->types[0]} {}
-
-  /// Returns the number of channels up to the last one that is used.
-  std::size_t channels() const {
-    std::size_t used = count_;
-    while (used != 0 && slots_[used - 1] == no_slot) --used;
-    return type_ == ptx::type::f16x2 ? 2 * used : used;
-  }
-
-  void write(unsigned lane, const texel& value) const {
-    if (type_ == ptx::type::f16 || type_ == ptx::type::f16x2) return write_halves(lane, value);
-    for (std::size_t c = 0; c < 4; ++c)
-      if (slots_[c] != no_slot) write_lane(registers_, slots_[c], lane, value[c]);
-  }
-
-  /// Writes the channels of several lanes.
-  void write(const std::array<std::uint8_t, warp_size>& lanes, std::size_t count,
-             const four<std::array<std::uint32_t, warp_size>>& values) const {
-    if (type_ == ptx::type::f16 || type_ == ptx::type::f16x2) {
-      for (std::size_t n = 0; n < count; ++n)
-        write_halves(lanes[n], {values[0][n], values[1][n], values[2][n], values[3][n]});
-      return;
-    }
-    for (std::size_t c = 0; c < 4; ++c) {
-      const std::uint32_t slot = slots_[c];
-      if (slot == no_slot) continue;
-      for (std::size_t n = 0; n < count; ++n) write_lane(registers_, slot, lanes[n], values[c][n]);
-    }
-  }
-
- private:
-  void write_halves(unsigned lane, const texel& value) const {
-    const auto half = [&](std::size_t c) {
-      return std::uint32_t{ptx::detail::to_half<ptx::f16>(std::bit_cast<float>(value[c])).bits};
-    };
-    for (std::size_t c = 0; c < count_; ++c) {
-      if (slots_[c] == no_slot) continue;
-      if (type_ == ptx::type::f16) {
-        write_lane(registers_, slots_[c], lane, static_cast<std::uint16_t>(half(c)));
-      } else {
-        write_lane(registers_, slots_[c], lane, half(2 * c) | half(2 * c + 1) << 16);
-      }
-    }
-  }
-
-  std::byte* registers_;
-  const std::uint32_t* slots_;
-  std::size_t count_;
-  ptx::type type_;
-};
-
 /// Writes the results of lanes for tex.
-inline void write_batch(const texel_batch& batch, const texture& from,
-                        const std::array<std::uint8_t, warp_size>& lanes,
+inline void write_batch(const texel_batch& batch, const texture& from, lane_list lanes,
                         const texture_result& result) {
   const std::size_t channels =
       std::min<std::size_t>(result.channels(), from.source.format.channels);
@@ -252,13 +135,12 @@ inline void write_batch(const texel_batch& batch, const texture& from,
   with_channel(from, [&](auto kind) {
     for (std::size_t c = 0; c < channels; ++c) batch.compute(kind, c, values[c]);
   });
-  result.write(lanes, batch.size(), values);
+  result.write(lanes, values);
 }
 
 /// Writes the results of lanes for tld4, of which each has four.
 inline void write_gathered(const texel_batch& batch, const texture& from, std::size_t channel,
-                           const std::array<std::uint8_t, warp_size>& lanes,
-                           const texture_result& result) {
+                           lane_list lanes, const texture_result& result) {
   std::array<std::uint32_t, warp_size> values{};
   with_channel(from, [&](auto kind) { batch.compute(kind, channel, values); });
   for (std::size_t n = 0; n < batch.size(); n += 4)
@@ -269,26 +151,25 @@ inline void write_gathered(const texel_batch& batch, const texture& from, std::s
 template <bool Gather, std::uint32_t Size>
 bool read_lanes(warp& w, const decoded& d, lane_mask mask, const texture& from) {
   texels_in_memory<Size> texels(w, d, from);
-  const texture_operands operands(w, d);
+  texture_operands operands(w, d);
   const texture_result result(w, d);
   texel_batch batch;
-  texture_reader<texels_in_memory<Size>> reader(from, texels, batch);
+  texture_reader<texture_operands, texels_in_memory<Size>> reader(from, operands, texels, batch);
   const std::size_t slices = Gather ? reader.slices_to_gather : reader.slices_to_read();
-  std::array<std::uint8_t, warp_size> lanes;
-  while (mask != 0) {
+  std::array<std::uint8_t, warp_size> numbers;
+  std::size_t count = 0;
+  for_lanes(mask, [&](unsigned lane) { numbers[count++] = static_cast<std::uint8_t>(lane); });
+  for (lane_list rest(numbers.data(), count); !rest.empty();) {
+    const lane_list lanes = rest.first(std::min(rest.size(), warp_size / slices));
+    rest = rest.subspan(lanes.size());
     batch.clear();
-    for (std::size_t n = 0; mask != 0 && batch.has_room_for(slices); mask &= mask - 1) {
-      const auto lane = static_cast<unsigned>(std::countr_zero(mask));
-      lanes[n++] = static_cast<std::uint8_t>(lane);
-      texels.set_lane(lane);
-      const texture_operands::lane_request request(operands, lane);
-      if constexpr (Gather) {
-        reader.gather(request);
-      } else {
-        reader.read(request);
-      }
-      if (texels.failed()) return false;
+    operands.select(lanes);
+    if constexpr (Gather) {
+      reader.gather();
+    } else {
+      reader.read();
     }
+    if (texels.failed()) return false;
     if constexpr (Gather) {
       write_gathered(batch, from, d.source->with.component, lanes, result);
     } else {
