@@ -320,6 +320,23 @@ KERNEL(wmma_of_f16) {
   for (u32 i = 0; i < 8; ++i) out[32 * i + threadIdx.x] = __float_as_uint(d[i]);
 }
 
+// Four products and four more, one sum after the other, unlike mma.sync.
+//! wmma_of_tf32 grid=1 block=32 in=512 out=256 input=f32near compare=exact
+KERNEL(wmma_of_tf32) {
+  float d[8];
+  asm volatile(
+      "{ .reg .b32 a<4>, b<4>; .reg .f32 c<8>;\n"
+      "wmma.load.a.sync.aligned.row.m16n16k8.tf32 {a0,a1,a2,a3}, [%8], 8;\n"
+      "wmma.load.b.sync.aligned.col.m16n16k8.tf32 {b0,b1,b2,b3}, [%9], 8;\n"
+      "wmma.load.c.sync.aligned.row.m16n16k8.f32 {c0,c1,c2,c3,c4,c5,c6,c7}, [%10], 16;\n"
+      "wmma.mma.sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32 {%0,%1,%2,%3,%4,%5,%6,%7},\n"
+      "{a0,a1,a2,a3}, {b0,b1,b2,b3}, {c0,c1,c2,c3,c4,c5,c6,c7}; }"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3]), "=f"(d[4]), "=f"(d[5]), "=f"(d[6]),
+        "=f"(d[7])
+      : "l"(in), "l"(in + 128), "l"(in + 256));
+  for (u32 i = 0; i < 8; ++i) out[32 * i + threadIdx.x] = __float_as_uint(d[i]);
+}
+
 //! small_matrices grid=1 block=32 in=128 out=256 input=bits compare=exact
 KERNEL(small_matrices) {
   __shared__ __align__(16) u32 room[128], other[128];

@@ -119,9 +119,12 @@ inline float sum_value(std::uint32_t bits, bool halves) {
                 : std::bit_cast<float>(bits);
 }
 
-/// `Count` products in each sum, `Sums` sums one after the other; of more than one, C comes last.
+/// What the first of several sums begins with; where that is 0, C is added to the last.
+enum class sum_start { c, zero };
+
+/// `Count` products in each sum, `Sums` sums one after the other.
 template <class Real, unsigned Count, unsigned Sums = 1,
-          int FractionBits = ptx::sum_model::fraction_bits>
+          int FractionBits = ptx::sum_model::fraction_bits, sum_start Start = sum_start::c>
 inline void multiply_factors(const matrix_operands& o, const matrix_factors<Real>& a,
                              const matrix_factors<Real>& b) {
   const matrix_plan& plan = o.plan;
@@ -132,7 +135,7 @@ inline void multiply_factors(const matrix_operands& o, const matrix_factors<Real
   for (std::uint32_t m = 0; m < plan.a.rows; ++m)
     for (std::uint32_t n = 0; n < plan.b.rows; ++n) {
       const std::uint32_t at = m * plan.d.length + n;
-      float sum = Sums == 1 ? c[at] : 0.0f;
+      float sum = Start == sum_start::c ? c[at] : 0.0f;
       for (unsigned s = 0; s < Sums; ++s) {
         Real values[Count];
         std::int16_t exponents[Count];
@@ -143,7 +146,7 @@ inline void multiply_factors(const matrix_operands& o, const matrix_factors<Real
             ptx::cut_sum<Count, FractionBits>(a.row(plan.a, m, s * Count), column, sum), halves);
         if (Sums != 1) sum = sum_value(d[at], halves);
       }
-      if (Sums != 1) {
+      if (Start == sum_start::zero) {
         const float whole = ptx::add<ptx::rounding::nearest_even>(c[at], sum);
         d[at] = halves ? sum_bits(static_cast<double>(whole), true)
                        : std::bit_cast<std::uint32_t>(whole);
@@ -177,6 +180,7 @@ inline void multiply_tf32(const matrix_operands& o) {
   auto& [a, b] = make_matrices<factor_matrices<double>>();
   a.read(o.a, o.plan.a, ptx::detail::factor_of_tf32);
   b.read(o.b, o.plan.b, ptx::detail::factor_of_tf32);
+  if (o.source.op == ptx::opcode::wmma_mma) return multiply_factors<double, 4, 2>(o, a, b);
   o.plan.a.length == 4 ? multiply_factors<double, 4>(o, a, b)
                        : multiply_factors<double, 8>(o, a, b);
 }
@@ -196,8 +200,9 @@ inline void multiply_f8(const matrix_operands& o) {
   read(b, o.b, o.plan.b);
   if (o.source.op == ptx::opcode::wgmma_mma)
     return multiply_factors<float, 32, 1, ptx::sum_model::fraction_bits_of_bytes>(o, a, b);
-  o.plan.a.length == 16 ? multiply_factors<float, 8, 2>(o, a, b)
-                        : multiply_factors<float, 16, 2>(o, a, b);
+  constexpr int bits = ptx::sum_model::fraction_bits;
+  o.plan.a.length == 16 ? multiply_factors<float, 8, 2, bits, sum_start::zero>(o, a, b)
+                        : multiply_factors<float, 16, 2, bits, sum_start::zero>(o, a, b);
 }
 
 /// Four products of 8 x 4 and 4 x 8.

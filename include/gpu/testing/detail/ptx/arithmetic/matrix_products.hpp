@@ -8,7 +8,8 @@
 /// normalized, and C says what the sum counts in: each addend is cut, toward zero, to
 /// `sum_model::fraction_bits` bits below that exponent. The cut addends are added exactly; the sum
 /// is cut toward zero to an f32, or rounded to nearest even to an f16. Subnormals count; a sum of
-/// nothing is +0; NaNs are the canonical one.
+/// nothing is +0; NaNs are the canonical one. wmma.mma of tf32 has 4 products in a sum, then 4
+/// more.
 ///
 /// e4m3 and e5m2 of a warp group (wgmma): the same with 32 products and C in a sum, whose addends
 /// are cut, as is an f32 sum, to `fraction_bits_of_bytes`.
