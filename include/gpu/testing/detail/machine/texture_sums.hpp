@@ -95,8 +95,7 @@ template <detail::filter_precision Precision> struct float_filter {
 
   static double round_subnormal(double size) {
     constexpr int unit = Precision.least_exponent - Precision.digits + 1;
-    const auto units = static_cast<std::int64_t>(size * detail::power_of_two(-unit) + 0.5);
-    return static_cast<double>(units) * detail::power_of_two(unit);
+    return std::floor(size * detail::power_of_two(-unit) + 0.5) * detail::power_of_two(unit);
   }
 
   /// The exact sum after the alignment of all with the largest of them.
