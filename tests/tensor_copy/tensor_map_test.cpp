@@ -163,6 +163,11 @@ TEST_CASE("tensor map: what the copy engine does not do is rejected", "[tensor]"
   CHECK(says(refused(good, {100, 8}, {.steps = {3, 1}}), "axis 0 is 100", "1 to 85"));
   CHECK(says(refused(good, {229, 256}), "a tile is 234496 bytes", "more than the 233472",
              "device 0"));
+  // A row of 16 bytes takes the 128 that the swizzle spans.
+  const auto spread = view_at(4096, {20, 20, 64}, {1280, 64, 1});
+  CHECK(says(error_of(gpu::make_tensor_map(test::first_device(), spread, {8, 229, 4},
+                                           {.swizzle = gpu::tensor_swizzle::bytes_128})),
+             "a tile is 234496 bytes"));
   CHECK(says(refused(good, {8, 6}), "24 bytes", "multiple of 16", "multiple of 4 elements"));
   CHECK(says(refused(good, {8, 16}, {.swizzle = gpu::tensor_swizzle::bytes_32}), "64 bytes",
              "more than the 32", "at most 8 elements"));

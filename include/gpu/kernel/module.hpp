@@ -141,7 +141,7 @@ template <class Self> class module_operations {
       string_ref name, source_location where = source_location::current()) const noexcept {
     detail::kernel_record* record = nullptr;
     GPU_TRY(detail::require_kernel(state(), name, record, where));
-    const auto& stated = detail::layout_of<Parameters...>;
+    const auto& stated = detail::stated_list<Parameters...>;
     GPU_TRY(detail::check_parameters(*record, detail::stated_words, name, stated.list, stated.count,
                                      where));
     return detail::kernel_access::make<gpu::kernel<Parameters...>>(record);

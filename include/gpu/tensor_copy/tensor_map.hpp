@@ -132,9 +132,10 @@ inline result<CUtensorMap> encode_tiled(context_or_device on, const view_layout&
   GPU_TRY(describe_tensor(tensor, view, element, options, call));
   cuuint32_t tile[most_tensor_axes] = {};
   GPU_TRY(describe_tile(tile, box, view, options, call));
-  std::size_t bytes = view.element_bytes;
-  for (int axis = 0; axis < view.rank; ++axis) bytes *= box[axis];
-  GPU_TRY(check_tile_bytes("a tile", bytes, context.device(), call));
+  std::size_t rows = 1;
+  for (int axis = 0; axis + 1 < view.rank; ++axis) rows *= box[axis];
+  GPU_TRY(check_tile_bytes("a tile", rows, box[view.rank - 1] * view.element_bytes, options,
+                           context.device(), call));
   CUtensorMap made{};
   bool pushed = false;
   GPU_TRY(driver::push_unless_current(context.native(), pushed, where));
@@ -170,7 +171,7 @@ inline result<CUtensorMap> encode_im2col(context_or_device on, const view_layout
   GPU_TRY(call.require_between("the number of pixels", -1, pixels, 1, most_column_pixels));
   GPU_TRY(
       check_inner_bytes("the channels of a pixel", channels, view.element_bytes, options, call));
-  GPU_TRY(check_tile_bytes("a copy of all pixels", pixels * channels * view.element_bytes,
+  GPU_TRY(check_tile_bytes("a copy of all pixels", pixels, channels * view.element_bytes, options,
                            context.device(), call));
   CUtensorMap made{};
   bool pushed = false;

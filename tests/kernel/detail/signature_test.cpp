@@ -43,7 +43,7 @@ struct alignas(128) wide {
   unsigned words[32];
 };
 
-// A device has them at other offsets than a C++ structure would: see parameter_comparison.
+// A device has them at other offsets than a C++ structure would: see parameter_places.
 TEST_CASE("parameters that are aligned to more than 16 bytes fit", "[kernel][module]") {
   const auto module = test::value_of(gpu::module::load(R"(.version 8.0
 .target sm_80
@@ -70,6 +70,21 @@ TEST_CASE("parameters that are aligned to more than 16 bytes fit", "[kernel][mod
   const std::string details = refused.error().details().c_str();
   CHECK(details.find("   4     4 bytes") != std::string::npos);
   CHECK(details.find("<-- the first difference") > details.find("   4     4 bytes"));
+}
+
+TEST_CASE("a parameter that is aligned to more than 16 bytes is within its alignment",
+          "[kernel][module]") {
+  const auto is_found = [](std::size_t place, std::size_t next) {
+    const test::recording_driver driver({4, 128, 4}, {0, place, next});
+    const gpu::module module = gpu::module::load(".version 8.0").value();
+    return module.kernel<int, wide, int>("recorded").has_value();
+  };
+  CHECK(is_found(128, 256));
+  CHECK(is_found(112, 240));
+  CHECK(is_found(4, 132));
+  CHECK_FALSE(is_found(112, 256));
+  CHECK_FALSE(is_found(132, 260));
+  CHECK_FALSE(is_found(3, 131));
 }
 
 }  // namespace

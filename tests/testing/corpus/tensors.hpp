@@ -30,7 +30,7 @@ class tensor_description {
                   CUtensorMap& map) const {
     const auto extents = numbers<cuuint64_t>("extents");
     auto strides = numbers<cuuint64_t>("strides");
-    if (strides.empty()) strides.push_back(0);  // a driver refuses none, though it reads none
+    if (strides.empty()) strides.push_back(0);  // a driver refuses a null pointer
     const auto rank = static_cast<cuuint32_t>(extents.size());
     auto steps = numbers<cuuint32_t>("steps");
     if (steps.empty()) steps.assign(rank, 1);

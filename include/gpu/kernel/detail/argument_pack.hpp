@@ -91,7 +91,7 @@ concept untyped_kernel_argument =
 /// The types that are passed, for the comparison with the module's parameters.
 template <class... A>
 inline constexpr stated_parameters<sizeof...(A)> passed_list = {{stated_parameter{
-    type_name_of<typename untyped_argument<A>::value_type>(), 0,
+    type_name_of<typename untyped_argument<A>::value_type>(),
     sizeof(typename untyped_argument<A>::value_type), untyped_argument<A>::pointer_size,
     alignof(typename untyped_argument<A>::value_type),
     parameter_type_of<typename untyped_argument<A>::value_type>()}...}};

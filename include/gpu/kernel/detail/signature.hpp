@@ -19,7 +19,6 @@ struct module_parameter {
 /// A parameter as C++ states it.
 struct stated_parameter {
   string_ref type;
-  std::size_t offset = 0;
   std::size_t size = 0;
   /// Another size that fits, or 0: an untyped kernel takes a span for a pointer.
   std::size_t pointer_size = 0;
@@ -32,54 +31,42 @@ template <std::size_t Count> struct stated_parameters {
   static constexpr std::size_t count = Count;
 };
 
-/// Returns the parameters of `__global__ void f(P...)` with the offsets that nvcc gives them.
-template <class... P> constexpr stated_parameters<sizeof...(P)> lay_out() noexcept {
-  stated_parameters<sizeof...(P)> stated{{stated_parameter{type_name_of<P>(), 0, sizeof(P), 0,
-                                                           alignof(P), parameter_type_of<P>()}...}};
-  std::size_t end = 0;
-  for (std::size_t i = 0; i < sizeof...(P); ++i) {
-    stated_parameter& p = stated.list[i];
-    p.offset = (end + p.alignment - 1) / p.alignment * p.alignment;
-    end = p.offset + p.size;
-  }
-  return stated;
-}
+/// The parameters of `__global__ void f(P...)`.
+template <class... P>
+inline constexpr stated_parameters<sizeof...(P)> stated_list = {
+    {stated_parameter{type_name_of<P>(), sizeof(P), 0, alignof(P), parameter_type_of<P>()}...}};
 
-template <class... P> inline constexpr stated_parameters<sizeof...(P)> layout_of = lay_out<P...>();
-
-/// Compares parameters, one after the other. A device aligns them from an address on that only 16
-/// bytes divide, so that one that is aligned to more, such as a tensor map, has another offset
-/// there, and so have those behind it.
-class parameter_comparison {
+/// Where the parameters of a kernel are, one after the other. A device aligns them from an address
+/// on that is a multiple of 16 only: one that is aligned to more, such as a tensor map, may be
+/// anywhere within its alignment.
+class parameter_places {
  public:
-  explicit parameter_comparison(bool with_offsets) noexcept : with_offsets_{with_offsets} {}
-
-  /// Returns whether the next parameter has the size of the module's and passes for its type, and,
-  /// if they are compared, has its offset.
-  bool fits_next(const stated_parameter& stated, const module_parameter& actual) noexcept {
-    if (stated.alignment > 16) moved_by_ = actual.offset - stated.offset;
-    const bool as_pointer = stated.pointer_size != 0 && stated.pointer_size == actual.size;
-    return (stated.size == actual.size || as_pointer) &&
-           (!with_offsets_ || stated.offset + moved_by_ == actual.offset) &&
-           may_pass(stated.known, actual.type);
-  }
-  /// Returns where the parameter that was compared last is expected.
-  std::size_t expected_offset(const stated_parameter& stated) const noexcept {
-    return stated.offset + moved_by_;
+  /// Returns where the next parameter is, if its counterpart in the module is at `actual`.
+  std::size_t next(const stated_parameter& stated, std::size_t actual) noexcept {
+    const bool may_differ = stated.alignment > 16 && actual - end_ < stated.alignment;
+    const std::size_t place =
+        may_differ ? actual : (end_ + stated.alignment - 1) & ~(stated.alignment - 1);
+    end_ = place + stated.size;
+    return place;
   }
 
  private:
-  bool with_offsets_;
-  std::size_t moved_by_ = 0;  ///< modulo 2^64
+  std::size_t end_ = 0;
 };
 
+/// Returns whether a parameter has the size of the module's and passes for its type.
+inline bool fits(const stated_parameter& stated, const module_parameter& actual) noexcept {
+  const bool as_pointer = stated.pointer_size != 0 && stated.pointer_size == actual.size;
+  return (stated.size == actual.size || as_pointer) && may_pass(stated.known, actual.type);
+}
 inline bool all_fit(const stated_parameter* stated, std::size_t stated_count,
                     const module_parameter* actual, std::size_t actual_count,
                     bool with_offsets) noexcept {
   if (stated_count != actual_count) return false;
-  parameter_comparison comparison(with_offsets);
+  parameter_places places;
   for (std::size_t i = 0; i < actual_count; ++i) {
-    if (!comparison.fits_next(stated[i], actual[i])) return false;
+    if (!fits(stated[i], actual[i])) return false;
+    if (with_offsets && places.next(stated[i], actual[i].offset) != actual[i].offset) return false;
   }
   return true;
 }
@@ -179,7 +166,7 @@ inline cuda_error signature_error(const signature_words& words, string_ref asked
   table.pad_to(given_column);
   out << words.given;
   table.end_line();
-  parameter_comparison comparison(words.with_offsets);
+  parameter_places places;
   bool marked = false;
   for (std::size_t i = 0; i < (stated_count > actual_count ? stated_count : actual_count); ++i) {
     out << (i + 1 < 10 ? "   " : "  ") << i + 1;
@@ -194,11 +181,12 @@ inline cuda_error signature_error(const signature_words& words, string_ref asked
     table.pad_to(given_column);
     bool same = i < actual_count && i < stated_count;
     if (i < stated_count) {
-      same = same && comparison.fits_next(stated[i], actual[i]);
+      const std::size_t place = places.next(stated[i], same ? actual[i].offset : 0);
+      same =
+          same && fits(stated[i], actual[i]) && (!words.with_offsets || place == actual[i].offset);
       out << stated[i].type;
       table.pad_to(given_column + type_width + 2);
-      write_size_and_offset(out, stated[i].size, comparison.expected_offset(stated[i]),
-                            words.with_offsets);
+      write_size_and_offset(out, stated[i].size, place, words.with_offsets);
       if (stated[i].pointer_size != 0) out << " (or " << stated[i].pointer_size << " as a pointer)";
     } else {
       out << "nothing";

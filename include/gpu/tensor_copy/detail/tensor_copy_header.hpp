@@ -327,8 +327,8 @@ __device__ inline void load_tile_to(unsigned short blocks,
                        detail::shared_address(&barrier), blocks);
 }
 
-/// Asks for a column of pixels of an im2col map: from the pixel at `place` on, each moved by
-/// `offsets`, which are those of the axes of pixels.
+/// Asks for a column of pixels of an im2col map: from the pixel at `place` on, whose channel is a
+/// multiple of 16 bytes, each moved by `offsets`, which are those of the axes of pixels.
 template <class T, int Rank>
 __device__ inline void load_pixels(typename detail::without_const<T>::type* pixels,
                                    const tensor_map<T, Rank>& map, tile_barrier& barrier,

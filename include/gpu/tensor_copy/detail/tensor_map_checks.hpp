@@ -178,6 +178,11 @@ inline result<> describe_tensor(native_tensor& out, const view_layout& view, ten
   return {};
 }
 
+/// Returns how many bytes a swizzle spans.
+constexpr std::size_t span_of(tensor_swizzle swizzle) noexcept {
+  return swizzle > tensor_swizzle::bytes_128 ? 128 : std::size_t{16} << static_cast<int>(swizzle);
+}
+
 /// Checks the bytes of a tile along its last axis: whole pieces, and no more than the swizzle
 /// spans.
 inline result<> check_inner_bytes(const char* what, std::size_t count, std::size_t element_bytes,
@@ -193,9 +198,7 @@ inline result<> check_inner_bytes(const char* what, std::size_t count, std::size
     return call.refuse(out, bytes, 16);
   }
   if (options.swizzle == tensor_swizzle::none) return {};
-  const std::size_t span = options.swizzle > tensor_swizzle::bytes_128
-                               ? 128
-                               : std::size_t{16} << static_cast<int>(options.swizzle);
+  const std::size_t span = span_of(options.swizzle);
   if (bytes <= span) return {};
   out << what << " are " << bytes << " bytes, more than the " << span
       << " of tensor_swizzle::" << name_of(options.swizzle) << ". Pass at most "
@@ -203,9 +206,14 @@ inline result<> check_inner_bytes(const char* what, std::size_t count, std::size
   return call.refuse(out, bytes, span);
 }
 
-/// Checks that a tile fits into the shared memory of the device, as its driver asks.
-inline result<> check_tile_bytes(const char* what, std::size_t bytes, device on,
+/// Checks that the rows of a tile fit into the shared memory of the device, as its driver asks.
+/// They are as far apart there as the swizzle spans.
+inline result<> check_tile_bytes(const char* what, std::size_t rows, std::size_t row_bytes,
+                                 const tensor_map_options& options, device on,
                                  const tensor_map_call& call) noexcept {
+  const bool spread =
+      options.swizzle != tensor_swizzle::none && options.interleave == tensor_interleave::none;
+  const std::size_t bytes = rows * (spread ? span_of(options.swizzle) : row_bytes);
   int most = 0;
   GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
       call.where, &most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, on.native()));

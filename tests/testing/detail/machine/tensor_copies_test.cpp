@@ -169,7 +169,7 @@ TEST_CASE("reductions combine a tile with the tensor", "[machine]") {
 
 TEST_CASE("what is no tensor map, or another one, is a fault", "[machine]") {
   CHECK(contains(fault_of(load, fault_kind::illegal_instruction, {}, false),
-                 "no tensor map that the driver has encoded"));
+                 "not a tensor map that the driver encoded"));
   CHECK(contains(fault_of("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::"
                           "bytes [%r2], [%rd1, {0, 0, 0}], [%r1];",
                           fault_kind::illegal_instruction),
@@ -214,10 +214,15 @@ TEST_CASE("copies of tensors begin at 16 bytes, and those to a tensor not before
   images.box = {4};
   images.pixels = 2;
   images.lower = {-1};
-  CHECK(contains(fault_of("cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group "
-                          "[%rd1, {0, 0, 0}], [%r2];",
-                          fault_kind::illegal_instruction, images),
+  const std::string to_images =
+      "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group "
+      "[%rd1, {0, 0, 0}], [%r2];";
+  CHECK(contains(fault_of(to_images, fault_kind::illegal_instruction, images),
                  "whose map has corners -1 and 0"));
+  images.lower = {0};
+  images.upper = {1};
+  CHECK(contains(fault_of(to_images, fault_kind::illegal_instruction, images),
+                 "whose map has corners 0 and 1"));
 }
 
 TEST_CASE("tiles are aligned to 128 bytes, and within bounds", "[machine]") {

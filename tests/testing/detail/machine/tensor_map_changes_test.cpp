@@ -218,7 +218,7 @@ TEST_CASE("values that a tensor map cannot have are faults", "[machine]") {
   CHECK(contains(fault_of(replace("element_stride.global.b1024.b32", "[%rd1], 0, 9"), illegal),
                  "1 to 8"));
   CHECK(contains(fault_of(replace("rank.global.b1024.b32", "[%rd1], 1"), illegal, false),
-                 "no tensor map that the driver has encoded"));
+                 "not a tensor map that the driver encoded"));
   // Fields that do not go together are found when the map is used.
   CHECK(contains(fault_of(replace("swizzle_mode.global.b1024.b32", "[%rd1], 1") +
                               replace("box_dim.global.b1024.b32", "[%rd1], 0, 16") +

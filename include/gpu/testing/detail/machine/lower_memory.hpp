@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <gpu/testing/detail/machine/handlers/async_copies.hpp>
 #include <gpu/testing/detail/machine/handlers/async_stores.hpp>
@@ -148,6 +149,14 @@ inline bool lower_atomic(lowering_context& c, const ptx::instruction& i) {
   return true;
 }
 
+/// Adds the rest of an address to a list, for `listed_address`.
+inline void list_address(std::vector<std::uint32_t>& list, const lowered_address& a) {
+  const auto bits = static_cast<std::uint64_t>(a.offset);
+  list.push_back(static_cast<std::uint32_t>(bits));
+  list.push_back(static_cast<std::uint32_t>(bits >> 32));
+  list.push_back(a.wide);
+}
+
 inline bool lower_async_copy(lowering_context& c, const ptx::instruction& i) {
   const auto operands = c.source.operands_of(i);
   const lowered_address to = lower_address(c, operands[0], ptx::state_space::shared);
@@ -164,10 +173,7 @@ inline bool lower_async_copy(lowering_context& c, const ptx::instruction& i) {
     limit = c.operand_slot(operands[3]);
   }
   const auto list = static_cast<std::uint32_t>(c.out.lists.size());
-  const auto bits = static_cast<std::uint64_t>(from.offset);
-  c.out.lists.push_back(static_cast<std::uint32_t>(bits));
-  c.out.lists.push_back(static_cast<std::uint32_t>(bits >> 32));
-  c.out.lists.push_back(from.wide);
+  list_address(c.out.lists, from);
   decoded& d = c.emit(&run_copy);
   set_address(d, to, 0);
   d.slots[1] = from.base;
@@ -191,12 +197,8 @@ inline bool lower_bulk_copy(lowering_context& c, const ptx::instruction& i) {
   const std::uint32_t size = c.operand_slot(operands[2]);
   const std::uint32_t blocks = i.with.multicast ? c.operand_slot(operands[4]) : no_slot;
   const auto list = static_cast<std::uint32_t>(c.out.lists.size());
-  for (const lowered_address& a : {from, barrier}) {
-    const auto bits = static_cast<std::uint64_t>(a.offset);
-    c.out.lists.push_back(static_cast<std::uint32_t>(bits));
-    c.out.lists.push_back(static_cast<std::uint32_t>(bits >> 32));
-    c.out.lists.push_back(a.wide);
-  }
+  list_address(c.out.lists, from);
+  list_address(c.out.lists, barrier);
   decoded& d = c.emit(&run_bulk_copy);
   set_address(d, to, 0);
   d.slots[1] = from.base;
@@ -215,10 +217,7 @@ inline bool lower_async_store(lowering_context& c, const ptx::instruction& i) {
   const lowered_address barrier = lower_address(c, operands[2], i.with.space);
   if (!to.good || !barrier.good) return false;
   const auto list = static_cast<std::uint32_t>(c.out.lists.size());
-  const auto bits = static_cast<std::uint64_t>(barrier.offset);
-  c.out.lists.push_back(static_cast<std::uint32_t>(bits));
-  c.out.lists.push_back(static_cast<std::uint32_t>(bits >> 32));
-  c.out.lists.push_back(barrier.wide);
+  list_address(c.out.lists, barrier);
   (void)list_elements(c, operands[1], false);
   decoded& d = c.emit(&run_async_store);
   set_address(d, to, 0);

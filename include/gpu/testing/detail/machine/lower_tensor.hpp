@@ -27,8 +27,7 @@ inline bool lower_tensor(lowering_context& c, const ptx::instruction& i) {
   if (loads) {
     barrier = lower_address(c, operands[2], ptx::state_space::shared);
     if (!barrier.good) return false;
-    const auto bits = static_cast<std::uint64_t>(barrier.offset);
-    list = {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32), barrier.wide};
+    list_address(list, barrier);
   }
   const std::uint32_t map = c.operand_slot(tensor[0]);
   for (const ptx::operand& coordinate : tensor.subspan(1))
@@ -82,10 +81,7 @@ inline bool lower_map_copy(lowering_context& c, const ptx::instruction& i) {
   const lowered_address from = lower_address(c, operands[1], ptx::state_space::shared);
   if (!to.good || !from.good) return false;
   const auto list = static_cast<std::uint32_t>(c.out.lists.size());
-  const auto bits = static_cast<std::uint64_t>(from.offset);
-  c.out.lists.push_back(static_cast<std::uint32_t>(bits));
-  c.out.lists.push_back(static_cast<std::uint32_t>(bits >> 32));
-  c.out.lists.push_back(from.wide);
+  list_address(c.out.lists, from);
   decoded& d = c.emit(&run_map_copy);
   set_address(d, to, 0);
   d.slots[1] = from.base;

@@ -94,7 +94,7 @@ class shared_memory {
   }
 
   /// The first byte that has no value for a reduction: that was never written, or that an
-  /// asynchronous copy will write; `offset + size` if there is none. Other reductions may be on
+  /// asynchronous copy will write; `offset + size` if all have one. Other reductions may be on
   /// their way.
   std::size_t first_without_value(std::size_t offset, std::size_t size) const {
     std::size_t i = offset;

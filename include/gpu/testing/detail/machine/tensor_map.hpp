@@ -12,8 +12,8 @@
 
 namespace gpu::inline v1::testing::machine {
 
-/// What a load makes of elements. An H100 does not flush subnormal numbers, whatever the type of
-/// the map.
+/// What a load makes of elements. An H100 keeps subnormal numbers, also those of maps whose type
+/// says that they are flushed.
 enum class tensor_change : std::uint8_t { none, round_to_tf32 };
 
 /// Returns what a load makes of the bits of an f32. It rounds to the nearest, and then to even.

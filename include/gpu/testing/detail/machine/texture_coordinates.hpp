@@ -115,7 +115,7 @@ inline void find_positions(const texture_axis& axis, lane_range lanes,
                            std::array<double, warp_size>& positions) {
   const bool periodic =
       axis.normalized && (axis.mode == address_mode::wrap || axis.mode == address_mode::mirror);
-  // What is larger is a whole number of periods, or infinite.
+  // Larger coordinates are whole numbers of periods, or infinite: both count as 0.
   const float most = periodic ? 0x1.fffffep24f : std::numeric_limits<float>::infinity();
   constexpr std::uint32_t least_bits = 0x0080'0000;
   const std::uint32_t range = std::bit_cast<std::uint32_t>(most) - least_bits;

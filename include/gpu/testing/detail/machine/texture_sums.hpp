@@ -13,7 +13,7 @@
 
 namespace gpu::inline v1::testing::machine {
 
-/// What belongs to each of the four texels that a filter reads in a slice.
+/// A `T` for each of the four texels that a filter reads in a slice.
 template <class T> using four = std::array<T, 4>;
 
 namespace detail {

@@ -119,7 +119,7 @@ inline float sum_value(std::uint32_t bits, bool halves) {
                 : std::bit_cast<float>(bits);
 }
 
-/// What the first of several sums begins with; where that is 0, C is added to the last.
+/// Whether the first of several sums begins with C, or with 0 and C is added to the last one.
 enum class sum_start { c, zero };
 
 /// `Count` products in each sum, `Sums` sums one after the other.

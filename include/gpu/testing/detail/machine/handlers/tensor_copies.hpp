@@ -65,7 +65,7 @@ inline bool read_tensor_request(warp& w, const decoded& d, unsigned lane,
   };
   if (!out.map.is_sound())
     return wrong(
-        "there is no tensor map that the driver has encoded, or one that was changed beyond its "
+        "these bytes are not a tensor map that the driver encoded, or were changed beyond its "
         "limits");
   if (out.map.rank != with.dimensions)
     return wrong("a tensor map of " + std::to_string(out.map.rank) +

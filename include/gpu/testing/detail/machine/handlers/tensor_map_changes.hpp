@@ -70,7 +70,7 @@ inline const char* change_map(tensor_map& map, ptx::map_field field, unsigned di
     case elemtype: set_map_element(map, value); return nullptr;
     case swizzle_mode: map.swizzle_bits = static_cast<std::uint8_t>(value); return nullptr;
     case fill_mode: map.fills_with_nan = static_cast<std::uint8_t>(value); return nullptr;
-    case interleave_layout: return nullptr;  // there is none
+    case interleave_layout: return nullptr;  // 0 alone is read: not interleaved
   }
   return nullptr;
 }
@@ -89,7 +89,7 @@ template <class Value> inline action run_map_change(warp& w, const decoded& d, l
     copy_bulk(at.bytes, bytes, tensor_map_bytes);
     std::memcpy(static_cast<void*>(&map), bytes, sizeof map);
     const char* const why = map.mark != tensor_map::mark_of_map
-                                ? "there is no tensor map that the driver has encoded"
+                                ? "these bytes are not a tensor map that the driver encoded"
                                 : change_map(map, d.source->with.field, d.count,
                                              read_lane<Value>(w.registers, d.slots[1], lane));
     if (why != nullptr) {
