@@ -97,6 +97,26 @@ TEMPLATE_TEST_CASE("elements may be of any arithmetic type", "[algorithm][elemen
   check_type<TestType>(f);
 }
 
+TEST_CASE("snippets may use CUDA's run-time types", "[algorithm][elementwise]") {
+  const fixture f;
+  auto y = f.make<int>(3);
+  const auto run = [&](const char* operation, gpu::snippet_options options) {
+    const auto kernel =
+        test::value_of(gpu::elementwise<int*>::create("y", operation, std::move(options)));
+    test::value_of(kernel(f.stream, y));
+    return f.download(y)[2];
+  };
+  CHECK(run("y[i] = sizeof(cudaTextureObject_t)", {}) == 8);
+  CHECK(run("y[i] = size_of()",
+            {.preamble = "unsigned size_of() { return sizeof(cudaStream_t); }"}) == 8);
+  CHECK(run("y[i] = bytes", {.before = "int bytes = sizeof(cudaSurfaceObject_t);"}) == 8);
+  CHECK(run("y[i] = sizeof(STREAM)", {.compile = {.defines = {{"STREAM", "cudaStream_t"}}}}) == 8);
+  CHECK(run("y[i] = sizeof(STREAM)", {.compile = {.extra = {"-DSTREAM=cudaStream_t"}}}) == 8);
+  // Headers of CUDA's name such types, too.
+  CHECK(run("y[i] = cooperative_groups::this_thread_block().size() > 0",
+            {.preamble = "#include <cooperative_groups.h>"}) == 1);
+}
+
 TEST_CASE("a structure is named and defined for the device", "[algorithm][elementwise]") {
   const fixture f;
   const auto kernel = test::value_of(gpu::elementwise<particle*, float, particle>::create(

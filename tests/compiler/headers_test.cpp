@@ -208,6 +208,40 @@ TEST_CASE("an NVRTC that does not list headers can compile", "[compiler][headers
   CHECK(made->resources().empty());
 }
 
+TEST_CASE("an NVRTC before 12.4 is not given --minimal", "[compiler][options]") {
+  static gpu::nvrtc::entry_points other;
+  static int version, seen;
+  static const auto real = gpu::nvrtc::current_entry_points().compile_program;
+  other = gpu::nvrtc::current_entry_points();
+  other.version = [](int* major, int* minor) {
+    *major = 12;
+    *minor = version;
+    return 0;
+  };
+  other.compile_program = [](gpu::nvrtc::nvrtc_program program, int count,
+                             const char* const* options) {
+    std::vector<const char*> passed;
+    for (int i = 0; i < count; ++i) {
+      // The real one may be an old one, too.
+      if (std::string(options[i]) == "--minimal")
+        ++seen;
+      else
+        passed.push_back(options[i]);
+    }
+    return real(program, static_cast<int>(passed.size()), passed.data());
+  };
+  gpu::compile_options options = for_90;
+  options.extra = {"--minimal"};
+  const gpu::nvrtc::scoped_entry_points in_force(other);
+  for (version = 3; version <= 4; ++version) {
+    CAPTURE(version);
+    seen = 0;
+    const std::string text = "__global__ void of_version_" + std::to_string(version) + "() {}";
+    REQUIRE(gpu::compile(text, options).has_value());
+    CHECK(seen == (version >= 4 ? 1 : 0));
+  }
+}
+
 TEST_CASE("libcu++ and the toolkit's headers are found", "[compiler][headers][toolkit]") {
   const auto made = gpu::compile(
       "#include <cuda_fp16.h>\n#include <cuda/std/limits>\n"

@@ -16,6 +16,9 @@ struct generated_program {
   gpu::source source;
   sequence<program_header> headers;
   compile_options options;
+  /// Whether a text of the user's may need CUDA's run-time types, textures or launches from device
+  /// code. Without their declarations NVRTC takes less time for a small kernel (--minimal).
+  bool needs_runtime_types = false;
 
   program to_program() const {
     program made(source, kernel);
@@ -89,6 +92,7 @@ class kernel_store {
   static result<sequence<untyped_kernel>> build(generated_program& described, device on,
                                                 source_location where) {
     if (described.options.architecture == architecture{}) described.options.architecture = on;
+    if (!described.needs_runtime_types) described.options.extra.push_back("--minimal");
     const compiled_program compiled =
         GPU_TRY(compile(described.to_program(), described.options, where));
     const module loaded = GPU_TRY(module::load(compiled, where));

@@ -11,6 +11,15 @@
 
 namespace gpu::inline v1::detail {
 
+/// Returns whether a text may name what NVRTC's `--minimal` leaves out: CUDA's run-time types and
+/// functions, those of textures and surfaces, and launches. Headers that it includes may, too.
+inline bool may_need_runtime_types(string_ref part) noexcept {
+  for (const string_ref word : {"cuda", "tex", "surf", "<<<", "#"}) {
+    if (position_of(word, part) != part.size()) return true;
+  }
+  return false;
+}
+
 /// Writes the text of a generated kernel piece by piece. The user's texts are parts of their own,
 /// so that the compiler's messages name them and their lines.
 ///
@@ -24,6 +33,8 @@ class loop_writer {
       : s_{s}, uses_{uses}, form_{form}, out_{out} {
     out_.kernel = s_.name;
     out_.options = s_.options;
+    // Macros and headers that are included first can bring in anything.
+    out_.needs_runtime_types = !s_.options.defines.empty() || !s_.options.extra.empty();
     out_.headers.push_back({loops_header_name, loops_header});
     out_.headers.push_back({numbers_header_name, numbers_header});
   }
@@ -35,6 +46,7 @@ class loop_writer {
   /// `KERNEL.which`.
   void add_users(const char* which, const text& part) {
     if (part.empty()) return;
+    out_.needs_runtime_types = out_.needs_runtime_types || may_need_runtime_types(part);
     add_generated();
     out_.source.part(required(part_name(which)), part);
   }
@@ -79,7 +91,9 @@ class loop_writer {
 
   /// Writes the definition of a structure of the user's, if the type has one.
   void write_definition(const element_type& type) {
-    if (!type.definition.empty()) code_ << type.definition << '\n';
+    if (type.definition.empty()) return;
+    out_.needs_runtime_types = out_.needs_runtime_types || may_need_runtime_types(type.definition);
+    code_ << type.definition << '\n';
   }
 
   /// Writes a check that a structure, which CUDA, a header or the preamble may define, has the size

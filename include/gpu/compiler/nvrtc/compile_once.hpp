@@ -52,9 +52,18 @@ inline bool nvrtc_has_cache(source_location where) noexcept {
   return known.has_value() && *known >= version{12, 9};
 }
 
+/// Returns whether NVRTC knows `--minimal`, which saves time and makes the same code.
+inline bool nvrtc_has_minimal(source_location where) noexcept {
+  const result<version> known = nvrtc_version(where);
+  return !known.has_value() || *known >= version{12, 4};
+}
+
 /// Returns the options and the include folders in one list, as NVRTC takes them.
-inline sequence<text> whole_option_list(const compile_request& request) {
-  sequence<text> list = request.options;
+inline sequence<text> whole_option_list(const compile_request& request, source_location where) {
+  sequence<text> list;
+  for (const text& option : request.options) {
+    if (option != "--minimal" || nvrtc_has_minimal(where)) list.push_back(option);
+  }
   for (const auto* folders : {&request.folders, &request.found_folders}) {
     for (const text& folder : *folders) {
       text_builder out;
@@ -182,7 +191,7 @@ inline result<> nvrtc_compile_once(const compile_request& request, const given_h
 inline result<> nvrtc_compile(const compile_request& request, compiled_state& made,
                               source_location where) {
   made.architecture = request.architecture;
-  made.options = whole_option_list(request);
+  made.options = whole_option_list(request, where);
   given_headers headers(request.source, request.folders);
   compile_extras extras;
   extras.ptxas_figures = request.architecture.kind() == architecture::kind_type::real &&
