@@ -3,7 +3,7 @@
 /// `csr_matrix`: a sparse matrix, stored by rows, and its product with vectors.
 
 #include <gpu/algorithm/coo_matrix.hpp>
-#include <gpu/compiler/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/catch_bad_alloc.hpp>
 
 namespace gpu::inline v1 {
 

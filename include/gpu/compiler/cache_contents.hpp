@@ -4,7 +4,7 @@
 
 #include <gpu/compiler/cache/disk.hpp>
 #include <gpu/compiler/compile_cache.hpp>
-#include <gpu/compiler/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/system/read_file.hpp>
 
 namespace gpu::inline v1 {

@@ -8,8 +8,8 @@
 /// them.
 
 #include <gpu/compiler/compiled_program.hpp>
-#include <gpu/compiler/detail/catch_bad_alloc.hpp>
 #include <gpu/compiler/program.hpp>
+#include <gpu/core/detail/catch_bad_alloc.hpp>
 
 #if !defined(GPU_COMPILER_COMPILED)
 #  include <gpu/compiler/nvrtc/find_or_compile.hpp>

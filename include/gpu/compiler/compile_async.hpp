@@ -4,10 +4,10 @@
 
 #include <gpu/compiler/cache/through_cache.hpp>
 #include <gpu/compiler/compile_cache.hpp>
-#include <gpu/compiler/detail/catch_bad_alloc.hpp>
 #include <gpu/compiler/detail/compile_queue.hpp>
 #include <gpu/compiler/nvrtc/cached_compile.hpp>
 #include <gpu/compiler/options/resolve_request.hpp>
+#include <gpu/core/detail/catch_bad_alloc.hpp>
 
 namespace gpu::inline v1 {
 

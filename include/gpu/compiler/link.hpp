@@ -4,9 +4,9 @@
 
 #include <gpu/compiler/cache/through_cache.hpp>
 #include <gpu/compiler/compile_cache.hpp>
-#include <gpu/compiler/detail/catch_bad_alloc.hpp>
 #include <gpu/compiler/link/cached_link.hpp>
 #include <gpu/compiler/linked_program.hpp>
+#include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/system/no_cancellation.hpp>
 
 namespace gpu::inline v1 {

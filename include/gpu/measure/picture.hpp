@@ -3,6 +3,7 @@
 /// `to_svg`: measurements as a picture.
 
 #include <gpu/measure/detail/number_text.hpp>
+#include <gpu/measure/detail/svg.hpp>
 #include <gpu/measure/measurement.hpp>
 
 namespace gpu::inline v1 {
@@ -47,15 +48,6 @@ inline double fastest_sample(const measurements& found) {
   return fastest;
 }
 
-inline std::string chart_line(double x1, double y1, double x2, double y2, const char* style) {
-  return "<line x1=\"" + fixed_text(x1, 1) + "\" y1=\"" + fixed_text(y1, 1) + "\" x2=\"" +
-         fixed_text(x2, 1) + "\" y2=\"" + fixed_text(y2, 1) + "\" " + style + "/>\n";
-}
-inline std::string chart_text(double x, double y, const char* style, std::string_view characters) {
-  return "<text x=\"" + fixed_text(x, 1) + "\" y=\"" + fixed_text(y, 1) + "\" " + style + '>' +
-         xml_text(characters) + "</text>\n";
-}
-
 /// Returns a row: samples as strokes, the confidence interval as a box, the median as a line.
 inline std::string chart_row(const measurement& one, const chart_scale& scale, double middle) {
   std::string out =
@@ -96,11 +88,7 @@ inline std::string to_svg(const measurements& found) {
   const double fastest = detail::fastest_sample(found);
   if (most > 20 * fastest) scale.least = fastest / 1.05;
   const double bottom = scale.top + scale.row * static_cast<double>(found.all.size());
-  std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" +
-                    detail::fixed_text(scale.right + 100, 0) + "\" height=\"" +
-                    detail::fixed_text(bottom + 34, 0) +
-                    "\" font-family=\"sans-serif\" font-size=\"12\">\n"
-                    "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
+  std::string out = detail::svg_head(scale.right + 100, bottom + 34);
   out += detail::chart_text(scale.left, 22, "font-size=\"14\"", detail::view_of(found.device));
   for (int tick = 0; tick <= 4; ++tick) {
     const double seconds = scale.at(tick / 4.0), x = scale.x(seconds);

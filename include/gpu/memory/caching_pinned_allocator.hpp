@@ -5,6 +5,7 @@
 
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/memory/caching_options.hpp>
+#include <gpu/memory/detail/caching/block_list.hpp>
 #include <gpu/memory/detail/caching/pinned_state.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/pinned_buffer.hpp>
@@ -141,6 +142,21 @@ class caching_pinned_allocator {
     found.free_blocks = sum.free_blocks;
     found.hits = sum.hits - cache_->new_blocks;
     return found;
+  }
+
+  /// Returns all blocks, segment by segment. `gpu/measure/memory_picture.hpp` draws them.
+  /// **Errors**: `errc::empty_handle`; `errc::out_of_host_memory`. **Capture**: not affected.
+  result<sequence<caching_block>> blocks(
+      source_location where = source_location::current()) const noexcept {
+    constexpr const char* function = "gpu::caching_pinned_allocator::blocks";
+    GPU_TRY(require(function, where));
+    const detail::scoped_lock held(cache_->growing);
+    if (!held) return detail::fail(fork_error(where));
+    return detail::list_blocks(function, where, [&](auto work) {
+      cache_->for_each_lane([&](detail::pinned_lane& lane, unsigned long long number) {
+        detail::list_arena(lane, number, work);
+      });
+    });
   }
 
   context_ref context() const noexcept {

@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/compiler/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/unique_handle.hpp>
 
 namespace gpu::inline v1::detail {

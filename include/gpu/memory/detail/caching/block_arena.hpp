@@ -190,6 +190,15 @@ class alignas(128) block_arena {
     return false;
   }
 
+  /// Calls `work(segment, block)` for each block of each segment, by address within a segment.
+  template <class Work> void for_each_block(Work work) noexcept {
+    merge_recent();
+    for (const cached_segment* segment = segments_; segment != nullptr; segment = segment->next) {
+      for (const cached_block* each = segment->first; each != nullptr; each = each->after)
+        work(*segment, *each);
+    }
+  }
+
   cached_segment* segments() const noexcept { return segments_; }
   /// Returns the size of all segments.
   std::size_t held_bytes() const noexcept { return held_bytes_; }

@@ -70,10 +70,11 @@ struct pinned_cache {
 
   /// Returns the calling thread's lane; threads get the lanes in turn.
   pinned_lane& own_lane() noexcept { return lanes[number_of_thread() % lane_count]; }
+  /// Calls `work(lane, number)`, with numbers from 1.
   template <class Work> void for_each_lane(Work work) noexcept {
     for (pinned_lane& each : lanes) {
       each.lock.lock();
-      work(each, static_cast<unsigned long long>(&each - lanes));
+      work(each, static_cast<unsigned long long>(&each - lanes) + 1);
       each.lock.unlock();
     }
   }
