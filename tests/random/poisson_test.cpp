@@ -33,7 +33,7 @@ long double distribution(double mean, unsigned k) {
   return sum;
 }
 
-TEST_CASE("Poisson numbers are the inverse of the distribution function", "[random]") {
+TEST_CASE("Poisson numbers are the inverse of the distribution function", "[random][poisson]") {
   const fixture f;
   constexpr gpu::shape<1> some{5000};
   for (const double mean : means) {
@@ -54,7 +54,7 @@ TEST_CASE("Poisson numbers are the inverse of the distribution function", "[rand
   }
 }
 
-TEST_CASE("Poisson numbers are the same in whichever way they are got", "[random]") {
+TEST_CASE("Poisson numbers are the same in whichever way they are got", "[random][poisson]") {
   const fixture f;
   constexpr gpu::shape<1> some{4500};  // more than a block has at once, and a rest
   for (const double mean : {0.5, 63.0, 100.0}) {
@@ -118,7 +118,8 @@ both_ways find(const fixture& f, double mean, const std::vector<unsigned>& first
   return {f.download(x), f.download(y), f.download(z)};
 }
 
-TEST_CASE("a second word decides where the first word of a Poisson number does not", "[random]") {
+TEST_CASE("a second word decides where the first word of a Poisson number does not",
+          "[random][poisson]") {
   const fixture f;
   for (const double mean : means) {
     CAPTURE(mean);
@@ -154,7 +155,7 @@ TEST_CASE("a second word decides where the first word of a Poisson number does n
   }
 }
 
-TEST_CASE("the table of Poisson numbers has the results of the search", "[random]") {
+TEST_CASE("the table of Poisson numbers has the results of the search", "[random][poisson]") {
   const fixture f;
   for (const double mean : means) {
     CAPTURE(mean);
@@ -191,7 +192,8 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> parts() {
   return low;
 }
 
-TEST_CASE("two sums of Poisson probabilities are in one part only if it is small", "[random]") {
+TEST_CASE("two sums of Poisson probabilities are in one part only if it is small",
+          "[random][poisson]") {
   const auto all = parts();
   for (double mean = 0; mean < 64; mean += 0.03125) {
     gpu::detail::poisson_sums sums(mean);
@@ -207,7 +209,7 @@ TEST_CASE("two sums of Poisson probabilities are in one part only if it is small
   }
 }
 
-TEST_CASE("filled Poisson numbers are those of the search", "[random]") {
+TEST_CASE("filled Poisson numbers are those of the search", "[random][poisson]") {
   const fixture f;
   // A block takes 2,048 numbers at once, a group is four of them.
   constexpr std::size_t sizes[] = {1, 2, 31, 32, 33, 1023, 1024, 1025, 2047, 2048, 2049, 9001};
@@ -236,7 +238,7 @@ TEST_CASE("filled Poisson numbers are those of the search", "[random]") {
   }
 }
 
-TEST_CASE("Poisson numbers of other types are the same", "[random]") {
+TEST_CASE("Poisson numbers of other types are the same", "[random][poisson]") {
   const fixture f;
   constexpr gpu::shape<1> some{9001};
   gpu::philox a(7), b(7), c(7), d(7), e(7);
@@ -253,7 +255,7 @@ TEST_CASE("Poisson numbers of other types are the same", "[random]") {
 }
 
 TEST_CASE("many Poisson numbers, which blocks make in turns, are those of the search",
-          "[random][hardware]") {
+          "[random][poisson][hardware]") {
   const fixture f;
   // More tiles than blocks from 2^24 on; unaligned offsets, and 64-bit elements.
   for (const std::size_t size : {(1u << 20) - 1, 1u << 20, (1u << 20) + 1, (1u << 25) + 3}) {
@@ -267,7 +269,8 @@ TEST_CASE("many Poisson numbers, which blocks make in turns, are those of the se
   }
 }
 
-TEST_CASE("a billion Poisson numbers have the right frequencies", "[random][hardware][thorough]") {
+TEST_CASE("a billion Poisson numbers have the right frequencies",
+          "[random][poisson][hardware][thorough]") {
   const fixture f;
   constexpr gpu::shape<1> part{std::size_t{1} << 26};
   constexpr int parts = 16;

@@ -242,7 +242,8 @@ template <template <int> class Group, int Width, int Groups, class Index, class 
 inline void run_tiles(Index n, Load load, Quick quick, bool& undecided, Run run, Store store) {
   const Index threads = blockDim.x, thread = threadIdx.x, tile = threads * Width * Groups;
 #pragma unroll 1
-  for (Index first = Index(blockIdx.x) * tile; first < n; first += Index(gridDim.x) * tile) {
+  for (Index turn = blockIdx.x; turn * tile < n; turn += gridDim.x) {
+    const Index first = turn * tile;  // a product shows that it is a multiple of Width
     if (n - first < tile) {
       run_rest<Group, Width, Groups>(n, first, load, run, store);
       return;
