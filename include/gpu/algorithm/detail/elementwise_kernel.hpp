@@ -50,9 +50,9 @@ inline void write_elementwise(const loop_state& state, const loop_form& form,
   out.finish();
 }
 
-/// The most blocks of a kernel that takes its tiles in turns: a few times as many as a GPU runs at
-/// once, so that no part of it ends early. benchmarks/random/random_numbers.cu shows that more
-/// tiles in a block bring nothing.
+/// The most blocks of a kernel that takes its tiles in turns: several times as many as a GPU runs
+/// at once, so that all of it is busy to the end. Poisson numbers, of which each block prepares a
+/// table, take as long with half or twice as many (benchmarks/random/random_numbers.cu).
 inline constexpr std::size_t most_blocks_in_turns = 8192;
 
 /// Gives each thread as many elements as fill the full width: in one group, or in several that are

@@ -69,8 +69,9 @@ __device__ __noinline__ unsigned poisson_between(unsigned first, More more, doub
 }
 
 /// The table of a mean, which the host makes, as each block of threads has it in shared memory. The
-/// first bits of a number as a signed float are the place of its entry: sign, exponent, and which
-/// eighth of a power of two. Leaving out the places without numbers would take instructions.
+/// first 12 bits of a number as a signed float are the place of its entry: sign, exponent, and which
+/// eighth of a power of two. There are places without a number, because leaving them out would take
+/// further instructions for each number.
 struct alignas(8) poisson_entries {
   unsigned at[0xcf8];
 
@@ -103,8 +104,8 @@ __device__ inline unsigned poisson_by_table(const poisson_entries& entries, unsi
   if ((first ^ entry) < 256) return poisson_between(first, more, mean);
   return poisson_by_entry(entry, first);
 }
-/// The same, or any number and `undecided`. So several numbers have one branch, and none waits for
-/// the entry of another; benchmarks/random/random_numbers.cu measures it beside cuRAND.
+/// The same, or any number and `undecided`: so a group has one branch, and no number waits for the
+/// entry of another. benchmarks/random/random_numbers.cu measures it beside cuRAND.
 __device__ inline unsigned poisson_quickly(const poisson_entries& entries, unsigned first,
                                            bool& undecided) {
   const unsigned entry = entries.of(first);

@@ -69,15 +69,9 @@ inline result<loop_state*> find_random(const random_request& request, bool align
           names << ", table";
         }
         const random_writer writer(request, aligned);
-        // Four blocks of Philox, or four of Sobol's groups. Poisson numbers by a table need more
-        // registers, with which two are faster (benchmarks/random/random_numbers.cu).
-        if (!request.takes_rows() && request.element.type.bytes == 4) {
-          if (request.is_tabulated()) {
-            made.groups = 2;
-          } else if (!recipe.draws_until_accepted) {
-            made.groups = 4;
-          }
-        }
+        // Four blocks of Philox, or four of Sobol's groups.
+        const bool draws = recipe.draws_until_accepted && !request.is_tabulated();
+        if (!request.takes_rows() && !draws && request.element.type.bytes == 4) made.groups = 4;
         code.quick = required(writer.quick());
         return describe_elementwise(made, required(names.finish()), required(writer.body()),
                                     {.name = recipe.kernel,

@@ -87,8 +87,7 @@ class random_writer {
       out << ");\n";
     }
     if (!quickly && (draws || request_.distribution.kind == random_kind::integers))
-      out << "gpu::random::element_sequence own(numbers, "
-          << (request_.is_tabulated() ? "gpu::random::apart(gpu_index(i))" : "at") << ");\n";
+      out << "gpu::random::element_sequence own(numbers, at);\n";
     if (is_poisson()) out << "const unsigned drawn = words.next();\n";
     if (request_.recipe().in_pairs)
       out << "const real z = gpu::random::normal_of_pair<real>(words, at % 2 != 0);\n";
