@@ -177,14 +177,15 @@ TEST_CASE("the table of Poisson numbers has the results of the search", "[random
 /// The first and the last number of each part of the table, in their order.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> parts() {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> low, high{{0x80000000, 0x80000000}};
-  for (unsigned octave = 0; octave < 31; ++octave) {
+  const auto ceiling = [](unsigned eighth, int octave) {
+    return static_cast<std::uint32_t>(std::ceil(std::ldexp(eighth, octave - 3)));
+  };
+  for (int octave = 0; octave < 31; ++octave) {
     for (unsigned eighth = 8; eighth < 16; ++eighth) {
-      const auto from = static_cast<std::uint64_t>(std::ceil(std::ldexp(eighth, octave - 3.)));
-      const auto behind =
-          static_cast<std::uint64_t>(std::ceil(std::ldexp(eighth + 1, octave - 3.)));
+      const std::uint32_t from = ceiling(eighth, octave), behind = ceiling(eighth + 1, octave);
       if (from == behind) continue;
       low.emplace_back(from == 1 ? 0 : from, behind - 1);
-      high.emplace_back((1ull << 32) - behind + 1, (1ull << 32) - from);
+      high.emplace_back(1 - behind, 0 - from);
     }
   }
   for (auto& [first, last] : high) low.emplace_back(first, last);
