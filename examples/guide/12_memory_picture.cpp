@@ -24,7 +24,7 @@ gpu::result<std::string> draw_memory() {
     kept.push_back(GPU_TRY(cache.allocate<float>(second, 150'000)));
 
   std::size_t used = 0, free = 0;
-  const auto blocks = GPU_TRY(cache.blocks());
+  const auto blocks = GPU_TRY(gpu::list_blocks(cache));
   for (const gpu::caching_block& each : blocks) (each.used ? used : free) += each.bytes;
   std::printf("%zu buffers, %zu KiB in use, %zu KiB free\n", kept.size(), used / 1024, free / 1024);
   return gpu::to_svg(blocks);

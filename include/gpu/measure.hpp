@@ -8,6 +8,7 @@
 #include <gpu/measure/json.hpp>
 #include <gpu/measure/measure.hpp>
 #include <gpu/measure/measurement.hpp>
+#include <gpu/measure/memory_blocks.hpp>
 #include <gpu/measure/memory_picture.hpp>
 #include <gpu/measure/picture.hpp>
 #include <gpu/measure/sample_statistics.hpp>

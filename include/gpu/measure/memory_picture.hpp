@@ -4,7 +4,7 @@
 
 #include <gpu/measure/detail/number_text.hpp>
 #include <gpu/measure/detail/svg.hpp>
-#include <gpu/memory/caching_options.hpp>
+#include <gpu/measure/memory_blocks.hpp>
 
 #include <gpu/core/sequence.hpp>
 

@@ -3,7 +3,6 @@
 /// `caching_allocator`: allocates device memory in tens of nanoseconds, by reusing freed memory.
 
 #include <gpu/memory/caching_options.hpp>
-#include <gpu/memory/detail/caching/block_list.hpp>
 #include <gpu/memory/detail/caching/growth.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
@@ -132,28 +131,6 @@ class caching_allocator {
     return found;
   }
 
-  /// Returns all blocks, segment by segment. `gpu/measure/memory_picture.hpp` draws them.
-  /// **Errors**: `errc::empty_handle`; `errc::out_of_host_memory`. **Capture**: not affected.
-  result<sequence<caching_block>> blocks(
-      source_location where = source_location::current()) const noexcept {
-    constexpr const char* function = "gpu::caching_allocator::blocks";
-    if (state_ == nullptr) {
-      return detail::fail(detail::empty_handle_error(function, "allocator", where));
-    }
-    const detail::scoped_lock held(state_->growing);
-    if (!held) {  // in a forked child: another thread of the parent held the lock
-      return detail::fail(driver::detail::unavailable_error(
-          driver::current_entry_points(),
-          driver::entry_point_index(&driver::entry_points::mem_alloc), where));
-    }
-    return detail::list_blocks(function, where, [&](auto work) {
-      for (const auto* each = state_->common; each != nullptr; each = each->next)
-        work(caching_block{each->address, each->address, each->bytes, 0, false});
-      state_->for_each_lane(
-          [&](detail::stream_lane& lane) { detail::list_arena(lane, lane.number, work); });
-    });
-  }
-
   context_ref context() const noexcept {
     return state_ == nullptr ? context_ref{} : state_->context;
   }
@@ -179,6 +156,8 @@ class caching_allocator {
   }
 
  private:
+  friend struct detail::caching_access;
+
   explicit caching_allocator(detail::caching_state* state) noexcept : state_{state} {}
 
   void close(detail::stream_lane& lane) noexcept {

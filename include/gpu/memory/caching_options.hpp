@@ -1,10 +1,8 @@
 #pragma once
 /// \file
-/// The options, the statistics and the blocks of `caching_allocator` and
-/// `caching_pinned_allocator`.
+/// The options and the statistics of `caching_allocator` and `caching_pinned_allocator`.
 
 #include <cstddef>
-#include <cstdint>
 
 namespace gpu::inline v1 {
 
@@ -28,19 +26,6 @@ struct caching_statistics {
   std::size_t misses = 0;           ///< requests to the driver for a segment, also failed ones
   std::size_t shared = 0;           ///< segments that moved from one stream to another
   std::size_t trims = 0;            ///< times that free segments were freed to make room
-};
-
-/// A part of the memory that a caching allocator holds. The blocks of a segment follow each other
-/// without gaps.
-struct caching_block {
-  std::uintptr_t segment = 0;  ///< the address of its segment, an allocation of the driver
-  std::uintptr_t address = 0;
-  std::size_t bytes = 0;
-  /// Of `caching_allocator`: the number of the stream that the block belongs to (cuStreamGetId), or
-  /// 0 if any stream can take it. Of `caching_pinned_allocator`: the lane, from 1 to 8, among which
-  /// the threads are distributed.
-  unsigned long long lane = 0;
-  bool used = false;  ///< in a buffer, or waiting for a stream after `free_after`
 };
 
 }  // namespace gpu::inline v1

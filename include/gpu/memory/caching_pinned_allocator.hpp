@@ -5,7 +5,6 @@
 
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/memory/caching_options.hpp>
-#include <gpu/memory/detail/caching/block_list.hpp>
 #include <gpu/memory/detail/caching/pinned_state.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/pinned_buffer.hpp>
@@ -59,12 +58,12 @@ class caching_pinned_allocator {
     GPU_TRY(detail::get_bytes("gpu::caching_pinned_allocator::allocate", count, sizeof(T), bytes,
                               where));
     detail::pinned_allocation made;
-    made.context = cache_->context;
+    made.context = state_->context;
     if (bytes != 0) {
       constexpr std::size_t most = detail::most_segment_bytes;
       const std::size_t rounded = detail::block_arena::rounded(bytes < most ? bytes : most);
-      detail::pinned_lane& lane = cache_->own_lane();
-      detail::cached_block* block = cache_->take_from(lane, rounded);
+      detail::pinned_lane& lane = state_->own_lane();
+      detail::cached_block* block = state_->take_from(lane, rounded);
       if (block == nullptr) block = GPU_TRY(take_slow_path(lane, rounded, where));
       made.address = reinterpret_cast<void*>(block->address);
       made.owner = block;
@@ -89,7 +88,7 @@ class caching_pinned_allocator {
                                        where));
     detail::pinned_memory memory = detail::buffer_maker::take(buffer);
     auto& block = *static_cast<detail::cached_block*>(memory.get().owner);
-    const result<> added = cache_->waiting.add(block, stream, function, where);
+    const result<> added = state_->waiting.add(block, stream, function, where);
     if (!added.has_value()) {
       const result<> waited = stream.synchronize(where);
       return waited.has_value() ? added : waited;
@@ -101,16 +100,16 @@ class caching_pinned_allocator {
   /// Frees all free segments; returns their size in bytes. Blocks until the streams of `free_after`
   /// have caught up. **Capture**: not allowed. (cuMemFreeHost)
   std::size_t trim() noexcept {
-    if (cache_ == nullptr) return 0;
-    cache_->waiting.wait();
-    const detail::scoped_lock held(cache_->growing);
+    if (state_ == nullptr) return 0;
+    state_->waiting.wait();
+    const detail::scoped_lock held(state_->growing);
     if (!held) return 0;
     std::size_t bytes = 0;
-    for (detail::pinned_lane& each : cache_->lanes) {
+    for (detail::pinned_lane& each : state_->lanes) {
       each.lock.lock();
       detail::cached_segment* list = each.remove_free_segments();
       each.lock.unlock();
-      bytes += cache_->trim(list);
+      bytes += state_->trim(list);
     }
     return bytes;
   }
@@ -119,77 +118,64 @@ class caching_pinned_allocator {
   /// buffer is destroyed. **Capture**: not allowed; afterwards, destroying buffers during capture
   /// is not allowed either. (cuMemFreeHost)
   void stop_holding() noexcept {
-    if (cache_ != nullptr) __atomic_store_n(&cache_->stopped, true, __ATOMIC_RELAXED);
+    if (state_ != nullptr) __atomic_store_n(&state_->stopped, true, __ATOMIC_RELAXED);
     trim();
   }
 
   /// Returns the current state and the history of the allocator; `shared` is always 0.
   caching_statistics statistics() const noexcept {
-    if (cache_ == nullptr) return {};
-    const detail::scoped_lock held(cache_->growing);
+    if (state_ == nullptr) return {};
+    const detail::scoped_lock held(state_->growing);
     if (!held) return {};
     caching_statistics found;
-    found.held_bytes = cache_->held.bytes();
-    found.peak_held_bytes = cache_->held.peak_bytes();
-    found.segments = cache_->held.segments();
-    found.misses = cache_->misses;
-    found.trims = cache_->trims;
+    found.held_bytes = state_->held.bytes();
+    found.peak_held_bytes = state_->held.peak_bytes();
+    found.segments = state_->held.segments();
+    found.misses = state_->misses;
+    found.trims = state_->trims;
     detail::arena_statistics sum;
-    cache_->for_each_lane(
+    state_->for_each_lane(
         [&](detail::pinned_lane& lane, unsigned long long) { sum.add(lane.statistics()); });
     found.used_bytes = sum.used_bytes;
     found.used_blocks = sum.used_blocks;
     found.free_blocks = sum.free_blocks;
-    found.hits = sum.hits - cache_->new_blocks;
+    found.hits = sum.hits - state_->new_blocks;
     return found;
   }
 
-  /// Returns all blocks, segment by segment. `gpu/measure/memory_picture.hpp` draws them.
-  /// **Errors**: `errc::empty_handle`; `errc::out_of_host_memory`. **Capture**: not affected.
-  result<sequence<caching_block>> blocks(
-      source_location where = source_location::current()) const noexcept {
-    constexpr const char* function = "gpu::caching_pinned_allocator::blocks";
-    GPU_TRY(require(function, where));
-    const detail::scoped_lock held(cache_->growing);
-    if (!held) return detail::fail(fork_error(where));
-    return detail::list_blocks(function, where, [&](auto work) {
-      cache_->for_each_lane([&](detail::pinned_lane& lane, unsigned long long number) {
-        detail::list_arena(lane, number, work);
-      });
-    });
-  }
-
   context_ref context() const noexcept {
-    return cache_ == nullptr ? context_ref{} : cache_->context;
+    return state_ == nullptr ? context_ref{} : state_->context;
   }
 
   caching_pinned_allocator(caching_pinned_allocator&& other) noexcept
-      : cache_{detail::exchange(other.cache_, nullptr)} {}
+      : state_{detail::exchange(other.state_, nullptr)} {}
   caching_pinned_allocator& operator=(caching_pinned_allocator&& other) noexcept {
     caching_pinned_allocator taken{detail::move(other)};
-    detail::swap_values(cache_, taken.cache_);
+    detail::swap_values(state_, taken.state_);
     return *this;
   }
   /// Blocks until the streams of `free_after` have caught up.
   ~caching_pinned_allocator() {
-    if (cache_ == nullptr) return;
-    cache_->waiting.wait();
-    for (detail::pinned_lane& each : cache_->lanes) {
+    if (state_ == nullptr) return;
+    state_->waiting.wait();
+    for (detail::pinned_lane& each : state_->lanes) {
       each.lock.lock();
       each.closing = true;
       detail::cached_segment* list = each.remove_free_segments();
-      if (each.segments() != nullptr) cache_->add_owner();
+      if (each.segments() != nullptr) state_->add_owner();
       each.lock.unlock();
-      cache_->release(list);
+      state_->release(list);
     }
-    cache_->drop_owner();
+    state_->drop_owner();
   }
 
  private:
-  explicit caching_pinned_allocator(detail::pinned_cache* cache) noexcept : cache_{cache} {}
+  friend struct detail::caching_access;
+
+  explicit caching_pinned_allocator(detail::pinned_cache* cache) noexcept : state_{cache} {}
 
   result<> require(const char* function, source_location where) const noexcept {
-    if (cache_ != nullptr) return {};
+    if (state_ != nullptr) return {};
     return detail::fail(detail::empty_handle_error(function, "allocator", where));
   }
 
@@ -198,40 +184,40 @@ class caching_pinned_allocator {
   result<detail::cached_block*> take_slow_path(detail::pinned_lane& lane, std::size_t bytes,
                                                source_location where) noexcept {
     const auto take_anywhere = [&]() -> detail::cached_block* {
-      for (detail::pinned_lane& each : cache_->lanes) {
-        if (detail::cached_block* block = cache_->take_from(each, bytes)) return block;
+      for (detail::pinned_lane& each : state_->lanes) {
+        if (detail::cached_block* block = state_->take_from(each, bytes)) return block;
       }
       return nullptr;
     };
     bool asked_driver = false;
     {
       const detail::last_error_mark before;
-      const detail::scoped_lock held(cache_->growing);
+      const detail::scoped_lock held(state_->growing);
       if (!held) return detail::fail(fork_error(where));
       if (detail::cached_block* block = take_anywhere()) return block;
       detail::cached_block* freed = nullptr;
-      if (cache_->waiting.collect_until([&] { return (freed = take_anywhere()) != nullptr; })) {
+      if (state_->waiting.collect_until([&] { return (freed = take_anywhere()) != nullptr; })) {
         return freed;
       }
-      const std::size_t misses = cache_->misses;
+      const std::size_t misses = state_->misses;
       result<detail::cached_block*> grown = grow(lane, bytes, where);
       if (grown.has_value() || !detail::is_out_of_memory(grown.error())) return grown;
-      asked_driver = cache_->misses != misses;
+      asked_driver = state_->misses != misses;
       before.restore();
     }
     trim();
-    const detail::scoped_lock held(cache_->growing);
+    const detail::scoped_lock held(state_->growing);
     if (!held) return detail::fail(fork_error(where));
-    ++cache_->trims;
+    ++state_->trims;
     if (detail::cached_block* block = take_anywhere()) {
-      if (asked_driver) ++cache_->new_blocks;
+      if (asked_driver) ++state_->new_blocks;
       return block;
     }
     result<detail::cached_block*> grown = grow(lane, bytes, where);
     if (grown.has_value() || !detail::is_out_of_memory(grown.error())) return grown;
     return detail::fail(
-        detail::explain_held_memory(grown.error(), cache_->held.bytes(), cache_->held.segments(),
-                                    "lane", [&](auto work) { cache_->for_each_lane(work); }));
+        detail::explain_held_memory(grown.error(), state_->held.bytes(), state_->held.segments(),
+                                    "lane", [&](auto work) { state_->for_each_lane(work); }));
   }
 
   /// Returns the error of a forked child: the state is unknown, since another thread of the parent
@@ -247,19 +233,19 @@ class caching_pinned_allocator {
                                      source_location where) noexcept {
     constexpr const char* function = "gpu::caching_pinned_allocator::allocate";
     std::size_t got =
-        GPU_TRY(detail::choose_segment(cache_->options, cache_->held.bytes(),
-                                       cache_->options.segment_bytes, bytes, function, where));
-    ++cache_->misses;
+        GPU_TRY(detail::choose_segment(state_->options, state_->held.bytes(),
+                                       state_->options.segment_bytes, bytes, function, where));
+    ++state_->misses;
     detail::cached_block* block = GPU_TRY((detail::take_segment<detail::pinned_memory>(
         lane, bytes, got, function, where, [&](std::size_t wanted, detail::pinned_memory& memory) {
-          return detail::allocate_pinned(cache_->context, wanted, cache_->flags, memory, where);
+          return detail::allocate_pinned(state_->context, wanted, state_->flags, memory, where);
         })));
-    cache_->held.add(got);
-    ++cache_->new_blocks;
+    state_->held.add(got);
+    ++state_->new_blocks;
     return block;
   }
 
-  detail::pinned_cache* cache_ = nullptr;
+  detail::pinned_cache* state_ = nullptr;
 };
 
 }  // namespace gpu::inline v1

@@ -59,11 +59,8 @@ inline bool nvrtc_has_minimal(source_location where) noexcept {
 }
 
 /// Returns the options and the include folders in one list, as NVRTC takes them.
-inline sequence<text> whole_option_list(const compile_request& request, source_location where) {
-  sequence<text> list;
-  for (const text& option : request.options) {
-    if (option != "--minimal" || nvrtc_has_minimal(where)) list.push_back(option);
-  }
+inline sequence<text> whole_option_list(const compile_request& request) {
+  sequence<text> list = request.options;
   for (const auto* folders : {&request.folders, &request.found_folders}) {
     for (const text& folder : *folders) {
       text_builder out;
@@ -153,7 +150,9 @@ inline result<> nvrtc_compile_once(const compile_request& request, const given_h
   for (const option_text& expression : p.instances()) {
     GPU_TRY(library_call<&table::add_name_expression>(where, raw, expression.c_str()));
   }
-  for (const text& option : made.options) arguments.push_back(option.c_str());
+  for (const text& option : made.options) {
+    if (option != "--minimal" || nvrtc_has_minimal(where)) arguments.push_back(option.c_str());
+  }
   if (extras.trace.works()) {
     arguments.push_back(extras.trace.trace_option());
     arguments.push_back(extras.trace.output_option());
@@ -191,7 +190,7 @@ inline result<> nvrtc_compile_once(const compile_request& request, const given_h
 inline result<> nvrtc_compile(const compile_request& request, compiled_state& made,
                               source_location where) {
   made.architecture = request.architecture;
-  made.options = whole_option_list(request, where);
+  made.options = whole_option_list(request);
   given_headers headers(request.source, request.folders);
   compile_extras extras;
   extras.ptxas_figures = request.architecture.kind() == architecture::kind_type::real &&

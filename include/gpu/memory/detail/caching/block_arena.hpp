@@ -15,6 +15,13 @@ namespace gpu::inline v1::detail {
 
 struct cached_block;
 
+/// Lets functions outside of the allocators read their state.
+struct caching_access {
+  template <class Allocator> static auto* state_of(const Allocator& allocator) noexcept {
+    return allocator.state_;
+  }
+};
+
 /// One allocation of the driver, divided into consecutive blocks.
 struct cached_segment {
   std::uintptr_t address = 0;

@@ -1,7 +1,6 @@
 // The blocks of the caching allocators, as a list.
 
-#include <gpu/memory/caching_allocator.hpp>
-#include <gpu/memory/caching_pinned_allocator.hpp>
+#include <gpu/measure/memory_blocks.hpp>
 
 #include "support/host_memory.hpp"
 #include "support/results.hpp"
@@ -9,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace caching_blocks_test {
+namespace memory_blocks_test {
 
 using gpu::caching_allocator;
 using gpu::caching_block;
@@ -36,7 +35,7 @@ gpu::caching_statistics counts_of(const gpu::sequence<caching_block>& blocks) {
   return found;
 }
 template <class Allocator> void check_counts(const Allocator& cache) {
-  const gpu::caching_statistics found = counts_of(value_of(cache.blocks())),
+  const gpu::caching_statistics found = counts_of(value_of(list_blocks(cache))),
                                 told = cache.statistics();
   CHECK(found.segments == told.segments);
   CHECK(found.held_bytes == told.held_bytes);
@@ -52,25 +51,25 @@ TEST_CASE("caching_allocator: its blocks are listed by segment", "[memory][cachi
   const gpu::stream one = value_of(gpu::stream::create(device)),
                     two = value_of(gpu::stream::create(device));
   auto cache = value_of(caching_allocator::create(device));
-  CHECK(value_of(cache.blocks()).empty());
+  CHECK(value_of(list_blocks(cache)).empty());
   const auto a = value_of(cache.allocate<char>(one, 1000));
   {
     const auto gone = value_of(cache.allocate<char>(one, 5000));
     const auto b = value_of(cache.allocate<char>(one, 512));
     const auto large = value_of(cache.allocate<char>(two, 3 * mebibyte));
     check_counts(cache);
-    const auto blocks = value_of(cache.blocks());
+    const auto blocks = value_of(list_blocks(cache));
     REQUIRE(blocks.size() == 6);
     for (const caching_block& each : blocks)
       CHECK((each.lane == blocks[0].lane) == (each.segment == blocks[0].segment));
   }
   check_counts(cache);  // the first buffer, and what is free behind it
-  CHECK(value_of(cache.blocks()).size() == 3);
+  CHECK(value_of(list_blocks(cache)).size() == 3);
   // What no stream owns any more has no number.
   value_of(cache.hand_over(two));
   check_counts(cache);
   std::size_t shared = 0;
-  for (const caching_block& each : value_of(cache.blocks())) {
+  for (const caching_block& each : value_of(list_blocks(cache))) {
     if (each.lane != 0) continue;
     ++shared;
     CHECK(each.bytes == 4 * mebibyte);
@@ -83,11 +82,11 @@ TEST_CASE("caching_pinned_allocator: its blocks are listed by segment", "[memory
   const gpu::device device = test::first_device();
   const gpu::stream stream = value_of(gpu::stream::create(device));
   auto cache = value_of(caching_pinned_allocator::create(device));
-  CHECK(value_of(cache.blocks()).empty());
+  CHECK(value_of(list_blocks(cache)).empty());
   const auto a = value_of(cache.allocate<char>(1000));
   auto waits = value_of(cache.allocate<char>(2000));
   check_counts(cache);
-  const auto blocks = value_of(cache.blocks());
+  const auto blocks = value_of(list_blocks(cache));
   REQUIRE(blocks.size() == 3);
   CHECK(blocks[0].address == reinterpret_cast<std::uintptr_t>(a.data()));
   CHECK(blocks[0].bytes == 1024);
@@ -104,7 +103,7 @@ TEST_CASE("caching_pinned_allocator: its blocks are listed by segment", "[memory
   value_of(stream.synchronize());
   cache.trim();
   check_counts(cache);
-  CHECK(value_of(cache.blocks()).size() == 2);
+  CHECK(value_of(list_blocks(cache)).size() == 2);
 }
 
 TEST_CASE("the blocks of a caching allocator can be listed while threads allocate",
@@ -125,7 +124,7 @@ TEST_CASE("the blocks of a caching allocator can be listed while threads allocat
     });
   }
   std::thread reader([&] {
-    while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) static_cast<void>(cache.blocks());
+    while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) static_cast<void>(gpu::list_blocks(cache));
   });
   for (std::thread& each : threads) each.join();
   __atomic_store_n(&done, true, __ATOMIC_RELEASE);
@@ -134,8 +133,8 @@ TEST_CASE("the blocks of a caching allocator can be listed while threads allocat
 }
 
 TEST_CASE("an empty caching allocator has no list of blocks", "[memory][caching]") {
-  CHECK(error_of(caching_allocator{}.blocks()) == gpu::errc::empty_handle);
-  CHECK(error_of(caching_pinned_allocator{}.blocks()) == gpu::errc::empty_handle);
+  CHECK(error_of(gpu::list_blocks(caching_allocator{})) == gpu::errc::empty_handle);
+  CHECK(error_of(gpu::list_blocks(caching_pinned_allocator{})) == gpu::errc::empty_handle);
 }
 
 TEST_CASE("the list of blocks may find no memory on the host", "[memory][caching][faults]") {
@@ -147,8 +146,8 @@ TEST_CASE("the list of blocks may find no memory on the host", "[memory][caching
   auto pinned = value_of(caching_pinned_allocator::create(device));
   const auto b = value_of(pinned.allocate<char>(1000));
   const auto list = [&]() -> gpu::result<> {
-    GPU_TRY(cache.blocks());
-    GPU_TRY(pinned.blocks());
+    GPU_TRY(gpu::list_blocks(cache));
+    GPU_TRY(gpu::list_blocks(pinned));
     return {};
   };
   const auto held = [&] { return cache.statistics().held_bytes + pinned.statistics().held_bytes; };
@@ -156,4 +155,4 @@ TEST_CASE("the list of blocks may find no memory on the host", "[memory][caching
   check_counts(cache);
 }
 
-}  // namespace caching_blocks_test
+}  // namespace memory_blocks_test
