@@ -70,12 +70,12 @@ inline named_elements name_operand(const loop_call& call, std::size_t p) noexcep
   return {call.name(p), call.operand(p)->memory, type.bytes, type.alignment};
 }
 
-/// Returns whether a kernel on the call's stream can use an operand. `require_usable` says why not.
-inline bool is_usable(const loop_call& call, std::size_t p) noexcept {
-  const copy_end& memory = call.operand(p)->memory;
-  const bool is_aligned = (memory.address & (call.code().parameters[p].type.alignment - 1)) == 0;
-  const bool is_here = !memory.context || memory.context == call.stream.context();
-  return is_aligned && is_here && !memory.moved_from();
+/// Returns whether a kernel in a context can use memory with elements of a type. `require_usable`
+/// says why not.
+inline bool is_usable(const copy_end& memory, const element_type& type,
+                      const context_ref& context) noexcept {
+  if ((memory.address & (type.alignment - 1)) != 0) return false;
+  return memory.context ? memory.context == context : !memory.needs_context;
 }
 
 /// Returns whether elements of equal index are at equal addresses.
@@ -171,16 +171,24 @@ inline result<> require_usable(const loop_call& call, std::size_t p) noexcept {
 /// Checks the operands against each other and sets `count` to the number of their elements, or to 0
 /// if there are none. `any` is false if the kernel has no parameter with elements.
 inline result<> check_operands(const loop_call& call, std::size_t& count, bool& any) noexcept {
+  const snippet_parameter* const parameters = call.code().parameters.data();
   const loop_argument* const arguments = call.arguments;
   const std::size_t size = call.count();
-  std::size_t first = size, view = size;
+  const context_ref context = call.stream.context();
+  std::size_t first = size, view = size, elements = 0;
   for (std::size_t p = 0; p < size; ++p) {
-    if (arguments[p].plain != nullptr) GPU_TRY(require_usable_plain(call, p));
     const loop_operand* const operand = arguments[p].operand;
-    if (operand == nullptr) continue;
-    if (operand->fault || !is_usable(call, p)) GPU_TRY(require_usable(call, p));
-    if (first == size) first = p;
-    if (operand->memory.count != arguments[first].operand->memory.count) {
+    if (operand == nullptr) {
+      if (arguments[p].plain != nullptr) GPU_TRY(require_usable_plain(call, p));
+      continue;
+    }
+    if (operand->fault || !is_usable(operand->memory, parameters[p].type, context))
+      GPU_TRY(require_usable(call, p));
+    if (first == size) {
+      first = p;
+      elements = operand->memory.count;
+    }
+    if (operand->memory.count != elements) {
       return require_same_count(call.code().function, name_operand(call, first),
                                 name_operand(call, p), call.where);
     }
@@ -189,7 +197,7 @@ inline result<> check_operands(const loop_call& call, std::size_t& count, bool& 
     if (!same_shape(*arguments[view].operand, *operand)) return refuse_shapes(call, view, p);
   }
   any = first != size;
-  count = any ? arguments[first].operand->memory.count : 0;
+  count = elements;
   return require_no_overlap(call);
 }
 

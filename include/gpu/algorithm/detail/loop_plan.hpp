@@ -132,9 +132,8 @@ class loop_arguments {
       : layout_(axes, form.wide) {
     const std::size_t size = call.count();
     for (std::size_t p = 0; p < size; ++p) {
-      const loop_operand* const operand = call.operand(p);
-      if (operand != nullptr) addresses_[p] = operand->memory.device_address();
-      pointers_[p] = operand != nullptr ? &addresses_[p] : call.arguments[p].value;
+      const loop_argument& argument = call.arguments[p];
+      pointers_[p] = argument.operand != nullptr ? address_in(*argument.operand) : argument.value;
     }
     used_ = size;
     if (form.rank != 0) add(layout_.address());
@@ -150,8 +149,12 @@ class loop_arguments {
 
  private:
   static constexpr std::size_t most_further = 16;
+  /// Returns where the address of the elements is. A launch reads it as a CUdeviceptr.
+  static void* address_in(const loop_operand& operand) noexcept {
+    static_assert(sizeof(CUdeviceptr) == sizeof operand.memory.address);
+    return const_cast<std::uintptr_t*>(&operand.memory.address);
+  }
   void* pointers_[most_loop_parameters + 1 + most_further];
-  CUdeviceptr addresses_[most_loop_parameters];
   layout_argument layout_;
   std::size_t used_ = 0;
 };
