@@ -99,7 +99,8 @@ constexpr row rows[] = {{"y = x", 550},
                         {"y = 2 * x + sin(x) * x - x / (x + 1)", 1450},
                         {"matrix = matrix + row", 700},
                         {"2 * x + y, elsewhere each time", 2700},
-                        {"elementwise: y[i] += a * x[i]", 1250}};
+                        {"elementwise: y[i] += a * x[i]", 850},
+                        {"elementwise: z[i] = a * x[i] + y[i]", 890}};
 
 /// Does each piece of work several times, with a signal behind it.
 gpu::result<> work(const gpu::stream_ref& stream, gpu::array<float>& x, gpu::array<float>& y,
@@ -122,7 +123,12 @@ gpu::result<> work(const gpu::stream_ref& stream, gpu::array<float>& x, gpu::arr
   }));
   static const auto saxpy = GPU_TRY(
       (gpu::elementwise<float, const float*, float*>::create("a, x, y", "y[i] += a * x[i]")));
-  return repeat([&] { return saxpy(stream, 2.0f, x, y); });
+  GPU_TRY(repeat([&] { return saxpy(stream, 2.0f, x, y); }));
+  static const auto sum =
+      GPU_TRY((gpu::elementwise<float, const float*, const float*, float*>::create(
+          "a, x, y, z", "z[i] = a * x[i] + y[i]")));
+  const auto z = gpu::device_span<float>::from_native(0x40000, 4);
+  return repeat([&] { return sum(stream, 2.0f, x.span(), y.span(), z); });
 }
 
 gpu::result<> be_counted() {

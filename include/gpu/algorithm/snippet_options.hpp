@@ -43,7 +43,7 @@ inline result<> require_part(const snippet& s, const char* part, const text& cod
   return refuse_snippet(s, out, where);
 }
 
-/// Fills in the texts of a snippet, and checks the names of its parameters.
+/// Fills in the texts and the widths of a snippet, and checks the names of its parameters.
 inline result<> describe_snippet(snippet& s, string_ref names, string_ref body,
                                  const snippet_options& options, source_location where) {
   s.name = options.name;
@@ -55,6 +55,7 @@ inline result<> describe_snippet(snippet& s, string_ref names, string_ref body,
   s.options = options.compile;
   s.options.fast_math = s.options.fast_math || options.fast;
   s.options.fused_multiply_add = options.fast;
+  set_widths(s);
   s.options.default_device = true;  // generic lambdas of NVRTC ask for it
   return name_parameters(s, names, where);
 }

@@ -23,7 +23,13 @@ template <class T> struct bound_argument<T*> {
   loop_operand operand;
 
   explicit bound_argument(const loop_operand& described) noexcept : operand{described} {}
-  template <class A> explicit bound_argument(A&& a) noexcept {
+  // In parentheses, so that the operand, of 200 bytes, is made in its place and not copied.
+  template <class A>
+  explicit bound_argument(A&& a) noexcept : operand(operand_of(static_cast<A&&>(a))) {}
+  loop_argument get() noexcept { return {&operand, nullptr}; }
+
+ private:
+  template <class A> static loop_operand operand_of(A&& a) noexcept {
     static_assert(
         device_range<A> || is_array_view<remove_cvref_t<A>>,
         "a pointer parameter of a generated kernel takes device memory or a view of it: a "
@@ -37,10 +43,11 @@ template <class T> struct bound_argument<T*> {
       static_assert(!is_const<element> || is_const<T>,
                     "the parameter of the generated kernel is written, but the argument's elements "
                     "are const; declare the parameter as `const T*` if it is only read");
-      operand = make_operand(a);
+      return make_operand(a);
+    } else {
+      return {};
     }
   }
-  loop_argument get() noexcept { return {&operand, nullptr}; }
 };
 template <class T> struct bound_argument<raw<T*>> {
   T* value;

@@ -70,12 +70,12 @@ inline named_elements name_operand(const loop_call& call, std::size_t p) noexcep
   return {call.name(p), call.operand(p)->memory, type.bytes, type.alignment};
 }
 
-/// Returns whether a kernel on the call's stream can use an operand. `require_usable` says why not.
-inline bool is_usable(const loop_call& call, std::size_t p) noexcept {
-  const copy_end& memory = call.operand(p)->memory;
-  const bool is_aligned = (memory.address & (call.code().parameters[p].type.alignment - 1)) == 0;
-  const bool is_here = !memory.context || memory.context == call.stream.context();
-  return is_aligned && is_here && !memory.moved_from();
+/// Returns whether a kernel in a context can use memory with elements of a type. `require_usable`
+/// says why not.
+inline bool is_usable(const copy_end& memory, const element_type& type,
+                      const context_ref& context) noexcept {
+  if ((memory.address & (type.alignment - 1)) != 0) return false;
+  return memory.context ? memory.context == context : !memory.needs_context;
 }
 
 /// Returns whether elements of equal index are at equal addresses.
@@ -89,80 +89,115 @@ inline bool same_elements(const loop_operand& a, const loop_operand& b) noexcept
   return true;
 }
 
+/// Fails if an element of operand `w`, which is a view and written, occurs twice in it.
+inline result<> require_distinct_elements(const loop_call& call, std::size_t w) noexcept {
+  if (!shares_within(*call.operand(w), call.code().parameters[w].type.bytes)) return {};
+  text_builder out;
+  out << call.name(w) << " is written, but several elements of its view are at one address, as "
+      << "with a stride of 0. Pass a view whose elements are at different addresses.";
+  return fail(refusal(errc::invalid_argument, call.code().function, out.finish(), call.where));
+}
+
+/// Fails if an element of operand `w`, which is written, lies in operand `p` at another index. They
+/// reach into the same memory.
+inline result<> require_same_elements(const loop_call& call, std::size_t w,
+                                      std::size_t p) noexcept {
+  const loop_operand &written = *call.operand(w), &other = *call.operand(p);
+  const std::size_t bytes = call.code().parameters[w].type.bytes;
+  const std::size_t other_bytes = call.code().parameters[p].type.bytes;
+  const bool views = !written.contiguous || !other.contiguous;
+  if (views && !share_bytes(written, bytes, other, other_bytes)) return {};
+  const bool own_only = !call.state.uses[w].reaches_others && !call.state.uses[p].reaches_others;
+  if (bytes == other_bytes && own_only && same_elements(written, other)) return {};
+  text_builder out;
+  out << call.name(w) << " is written and overlaps " << call.name(p) << " in memory, ";
+  if (own_only) {
+    out << "but not element by element: the result would depend on the order of the threads. "
+           "Pass the same elements, or memory that does not overlap.";
+  } else {
+    out << "and the snippet may use elements at other indices than i, which other threads "
+           "write. Pass memory that does not overlap.";
+  }
+  return fail(refusal(errc::invalid_argument, call.code().function, out.finish(), call.where));
+}
+
 /// Fails if an element that the kernel writes lies in another operand at another index, or occurs
 /// twice in its own view: then the result would depend on the order of threads.
 inline result<> require_no_overlap(const loop_call& call) noexcept {
-  for (std::size_t w = 0; w < call.count(); ++w) {
-    const loop_operand* written = call.operand(w);
-    if (written == nullptr || !call.code().parameters[w].writable || written->memory.count < 2)
-      continue;
-    const std::size_t bytes = call.code().parameters[w].type.bytes;
-    if (!written->contiguous && shares_within(*written, bytes)) {
-      text_builder out;
-      out << call.name(w) << " is written, but several elements of its view are at one address, as "
-          << "with a stride of 0. Pass a view whose elements are at different addresses.";
-      return fail(refusal(errc::invalid_argument, call.code().function, out.finish(), call.where));
-    }
-    const byte_range own = bytes_of(*written, bytes);
-    for (std::size_t p = 0; p < call.count(); ++p) {
-      const loop_operand* other = call.operand(p);
-      if (p == w || other == nullptr || other->memory.count == 0) continue;
-      const std::size_t other_bytes = call.code().parameters[p].type.bytes;
-      const byte_range theirs = bytes_of(*other, other_bytes);
-      if (own.end <= theirs.begin || theirs.end <= own.begin) continue;
-      const bool views = !written->contiguous || !other->contiguous;
-      if (views && !share_bytes(*written, bytes, *other, other_bytes)) continue;
-      const bool own_only =
-          !call.state.uses[w].reaches_others && !call.state.uses[p].reaches_others;
-      if (bytes == other_bytes && own_only && same_elements(*written, *other)) continue;
-      text_builder out;
-      out << call.name(w) << " is written and overlaps " << call.name(p) << " in memory, ";
-      if (own_only) {
-        out << "but not element by element: the result would depend on the order of the threads. "
-               "Pass the same elements, or memory that does not overlap.";
-      } else {
-        out << "and the snippet may use elements at other indices than i, which other threads "
-               "write. Pass memory that does not overlap.";
-      }
-      return fail(refusal(errc::invalid_argument, call.code().function, out.finish(), call.where));
+  const snippet_parameter* const parameters = call.code().parameters.data();
+  const loop_argument* const arguments = call.arguments;
+  const std::size_t size = call.count();
+  for (std::size_t w = 0; w < size; ++w) {
+    const loop_operand* const written = arguments[w].operand;
+    if (!parameters[w].writable || written == nullptr || written->memory.count < 2) continue;
+    if (!written->contiguous) GPU_TRY(require_distinct_elements(call, w));
+    const byte_range own = bytes_of(*written, parameters[w].type.bytes);
+    for (std::size_t p = 0; p < size; ++p) {
+      const loop_operand* const other = arguments[p].operand;
+      if (other == nullptr || other == written || other->memory.count == 0) continue;
+      if (meet(own, bytes_of(*other, parameters[p].type.bytes)))
+        GPU_TRY(require_same_elements(call, w, p));
     }
   }
   return {};
 }
 
+/// Returns the error for operands whose shapes differ.
+inline unexpected<cuda_error> refuse_shapes(const loop_call& call, std::size_t a,
+                                            std::size_t b) noexcept {
+  text_builder out;
+  out << call.name(a) << " has the shape ";
+  write_shape(out, *call.operand(a));
+  out << ", but " << call.name(b) << " has the shape ";
+  write_shape(out, *call.operand(b));
+  out << ". Pass views of the same shape.";
+  return fail(refusal(errc::size_mismatch, call.code().function, out.finish(), call.where));
+}
+
+/// Fails if the memory of parameter `p`, a plain pointer, cannot be used on the call's stream.
+inline result<> require_usable_plain(const loop_call& call, std::size_t p) noexcept {
+  return require_usable(call.code().function, call.stream,
+                        {call.name(p), *call.arguments[p].plain, 1}, call.where);
+}
+
+/// Fails with the reason why operand `p` cannot be used on the call's stream.
+inline result<> require_usable(const loop_call& call, std::size_t p) noexcept {
+  const snippet& code = call.code();
+  const view_fault& fault = call.operand(p)->fault;
+  if (fault) return fail(fault_error(fault, code.function, call.name(p), call.where));
+  return require_usable(code.function, call.stream, name_operand(call, p), call.where);
+}
+
 /// Checks the operands against each other and sets `count` to the number of their elements, or to 0
 /// if there are none. `any` is false if the kernel has no parameter with elements.
 inline result<> check_operands(const loop_call& call, std::size_t& count, bool& any) noexcept {
-  std::size_t first = call.count(), view = call.count();
-  for (std::size_t p = 0; p < call.count(); ++p) {
-    const loop_operand* operand = call.operand(p);
-    if (call.arguments[p].plain != nullptr) {
-      GPU_TRY(require_usable(call.code().function, call.stream,
-                             {call.name(p), *call.arguments[p].plain, 1}, call.where));
+  const snippet_parameter* const parameters = call.code().parameters.data();
+  const loop_argument* const arguments = call.arguments;
+  const std::size_t size = call.count();
+  const context_ref context = call.stream.context();
+  std::size_t first = size, view = size, elements = 0;
+  for (std::size_t p = 0; p < size; ++p) {
+    const loop_operand* const operand = arguments[p].operand;
+    if (operand == nullptr) {
+      if (arguments[p].plain != nullptr) GPU_TRY(require_usable_plain(call, p));
+      continue;
     }
-    if (operand == nullptr) continue;
-    if (operand->fault)
-      return fail(fault_error(operand->fault, call.code().function, call.name(p), call.where));
-    if (!is_usable(call, p))
-      GPU_TRY(require_usable(call.code().function, call.stream, name_operand(call, p), call.where));
-    if (first == call.count()) first = p;
-    if (operand->memory.count != call.operand(first)->memory.count) {
+    if (operand->fault || !is_usable(operand->memory, parameters[p].type, context))
+      GPU_TRY(require_usable(call, p));
+    if (first == size) {
+      first = p;
+      elements = operand->memory.count;
+    }
+    if (operand->memory.count != elements) {
       return require_same_count(call.code().function, name_operand(call, first),
                                 name_operand(call, p), call.where);
     }
     if (operand->contiguous && operand->rank == 1) continue;
-    if (view == call.count()) view = p;
-    if (same_shape(*call.operand(view), *operand)) continue;
-    text_builder out;
-    out << call.name(view) << " has the shape ";
-    write_shape(out, *call.operand(view));
-    out << ", but " << call.name(p) << " has the shape ";
-    write_shape(out, *operand);
-    out << ". Pass views of the same shape.";
-    return fail(refusal(errc::size_mismatch, call.code().function, out.finish(), call.where));
+    if (view == size) view = p;
+    if (!same_shape(*arguments[view].operand, *operand)) return refuse_shapes(call, view, p);
   }
-  any = first != call.count();
-  count = any ? call.operand(first)->memory.count : 0;
+  any = first != size;
+  count = elements;
   return require_no_overlap(call);
 }
 

@@ -65,19 +65,23 @@ template <class T, int Rank> loop_operand make_operand(const array_view<T, Rank>
   return made;
 }
 
-/// Describes contiguous device memory, and arrays with their shape.
+/// Describes contiguous device memory.
 template <class Range>
   requires device_range<Range&>
 loop_operand make_operand(Range& range) noexcept {
   loop_operand made;
-  if constexpr (requires { range.view(); }) {
-    made = make_operand(range.view());
-    made.memory = copy_end_of(range);
-  } else {
-    made.memory = copy_end_of(range);
-    made.extents[0] = made.memory.count;
-    made.strides[0] = 1;
-  }
+  made.memory = copy_end_of(range);
+  made.extents[0] = made.memory.count;
+  made.strides[0] = 1;
+  return made;
+}
+
+/// Describes an array with its shape.
+template <class Array>
+  requires(device_range<Array&> && requires(Array& array) { array.view(); })
+loop_operand make_operand(Array& array) noexcept {
+  loop_operand made = make_operand(array.view());
+  made.memory = copy_end_of(array);
   return made;
 }
 

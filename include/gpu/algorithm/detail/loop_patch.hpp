@@ -11,7 +11,7 @@ namespace gpu::inline v1::detail {
 /// with elements are views then.
 inline void choose_patch(const loop_call& call, loop_form& form, merged_axes& axes) noexcept {
   constexpr std::size_t least = 16;
-  if (!form.by_element || axes.rank < 2 || full_width(call.state) < 2) return;
+  if (!form.by_element || axes.rank < 2 || call.code().full_width < 2) return;
   const operands_as_views views(call, form);
   if (views.count == 0) return;
   merged_axes merged;
@@ -32,7 +32,7 @@ inline void choose_patch(const loop_call& call, loop_form& form, merged_axes& ax
     }
   }
   if (patch_axis < 0 || merged.extents[last] < least) return;
-  form.width = form.aligned = full_width(call.state) < 4 ? full_width(call.state) : 4;
+  form.width = form.aligned = call.code().full_width < 4 ? call.code().full_width : 4;
   for (std::size_t v = 0; v < views.count; ++v) {
     const std::size_t p = views.parameter[v];
     if (views.is_in_memory(call, p)) continue;

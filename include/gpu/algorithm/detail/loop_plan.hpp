@@ -50,52 +50,39 @@ inline bool allows_width(const loop_operand& operand, const std::ptrdiff_t* stri
   return true;
 }
 
-/// Returns the bytes of the widest parameter with elements, or 0 without such a parameter.
-inline unsigned widest_element(const loop_state& state) noexcept {
-  unsigned largest = 0;
-  for (const snippet_parameter& each : state.code.parameters) {
-    if (each.kind == parameter_kind::elements && each.type.bytes > largest)
-      largest = each.type.bytes;
-  }
-  return largest;
-}
-
-/// Returns how many elements make 16 bytes of the widest parameter with elements; 4 without any.
-inline unsigned full_width(const loop_state& state) noexcept {
-  const unsigned widest = widest_element(state), largest = widest == 0 ? 4 : widest;
-  unsigned width = 16;
-  while (width > 1 && width * largest > 16) width /= 2;
-  return width;
-}
-
 /// Returns the form for contiguous, aligned arguments of fewer than 2^31 elements.
 inline loop_form usual_form(const loop_state& state) noexcept {
   loop_form form;
   form.by_element = __atomic_load_n(&state.by_element, __ATOMIC_RELAXED);
-  form.width = form.aligned = full_width(state);
+  form.width = form.aligned = state.code.full_width;
   return form;
 }
 
-/// Returns the form of the kernel for these operands, which have `count` elements, and sets `axes`
-/// to those of the views. Groups have the full width; `aligned` says how they can be loaded.
-inline loop_form choose_form(const loop_call& call, std::size_t count, merged_axes& axes) noexcept {
-  loop_form form = usual_form(call.state);
+/// Returns whether all operands are contiguous, and aligned to 16 bytes.
+inline bool are_usual(const loop_call& call) noexcept {
+  const std::size_t size = call.count();
+  for (std::size_t p = 0; p < size; ++p) {
+    const loop_operand* const operand = call.operand(p);
+    if (operand != nullptr && (!operand->contiguous || operand->memory.address % 16 != 0))
+      return false;
+  }
+  return true;
+}
+
+/// Adapts a form to the views among the operands and to their alignment, and sets `axes` to those
+/// of the views.
+inline void adapt_form(const loop_call& call, loop_form& form, merged_axes& axes) noexcept {
   const loop_operand* views[most_loop_parameters];
   std::size_t view_count = 0;
-  form.wide = count > 0x7000'0000;  // indices of a whole last tile fit, too
-  bool is_usual = true;
   for (std::size_t p = 0; p < call.count(); ++p) {
     const loop_operand* operand = call.operand(p);
-    if (operand == nullptr) continue;
-    is_usual = is_usual && operand->contiguous && operand->memory.address % 16 == 0;
-    if (operand->contiguous) continue;
+    if (operand == nullptr || operand->contiguous) continue;
     const element_reach reach = reach_of(*operand);
     form.wide = form.wide || reach.high > 0x7fff'ffff || reach.low < -0x7fff'ffff;
     form.views |= 1u << p;
     views[view_count++] = operand;
   }
   merge_axes(axes, views, view_count);
-  if (is_usual) return form;
   form.rank = axes.rank;
   const std::size_t inner = axes.rank == 0 ? 0 : axes.extents[axes.rank - 1];
   std::size_t view = 0;
@@ -110,6 +97,15 @@ inline loop_form choose_form(const loop_call& call, std::size_t count, merged_ax
       form.aligned /= 2;
     }
   }
+}
+
+/// Returns the form of the kernel for these operands, which have `count` elements, and sets `axes`
+/// to those of the views; they have none before. Groups have the full width; `aligned` says how
+/// they can be loaded.
+inline loop_form choose_form(const loop_call& call, std::size_t count, merged_axes& axes) noexcept {
+  loop_form form = usual_form(call.state);
+  form.wide = count > 0x7000'0000;  // indices of a whole last tile fit, too
+  if (!are_usual(call)) adapt_form(call, form, axes);
   return form;
 }
 
@@ -134,11 +130,12 @@ class loop_arguments {
  public:
   loop_arguments(const loop_call& call, const merged_axes& axes, const loop_form& form) noexcept
       : layout_(axes, form.wide) {
-    for (std::size_t p = 0; p < call.count(); ++p) {
-      const loop_operand* operand = call.operand(p);
-      if (operand != nullptr) addresses_[p] = operand->memory.device_address();
-      add(operand != nullptr ? &addresses_[p] : call.arguments[p].value);
+    const std::size_t size = call.count();
+    for (std::size_t p = 0; p < size; ++p) {
+      const loop_argument& argument = call.arguments[p];
+      pointers_[p] = argument.operand != nullptr ? address_in(*argument.operand) : argument.value;
     }
+    used_ = size;
     if (form.rank != 0) add(layout_.address());
   }
   loop_arguments(const loop_arguments&) = delete;
@@ -152,22 +149,35 @@ class loop_arguments {
 
  private:
   static constexpr std::size_t most_further = 16;
+  /// Returns where the address of the elements is. A launch reads it as a CUdeviceptr.
+  static void* address_in(const loop_operand& operand) noexcept {
+    static_assert(sizeof(CUdeviceptr) == sizeof operand.memory.address);
+    return const_cast<std::uintptr_t*>(&operand.memory.address);
+  }
   void* pointers_[most_loop_parameters + 1 + most_further];
-  CUdeviceptr addresses_[most_loop_parameters];
   layout_argument layout_;
   std::size_t used_ = 0;
 };
+
+/// The largest number of blocks of a grid along its first axis.
+inline constexpr std::size_t most_grid_blocks = 0x7fff'ffff;
+
+/// Returns the error for more blocks than a grid can have.
+inline unexpected<cuda_error> refuse_grid(const char* function, std::size_t blocks,
+                                          std::size_t elements, source_location where) noexcept {
+  text_builder out;
+  out << elements << " elements need " << blocks << " blocks, but a grid has at most "
+      << most_grid_blocks << ". Process the elements in parts.";
+  return fail(
+      refusal(errc::invalid_argument, function, out.finish(), where, blocks, most_grid_blocks));
+}
 
 /// Fails if a grid cannot have that many blocks. `elements` is the number of elements that they
 /// process.
 inline result<> require_grid(const char* function, std::size_t blocks, std::size_t elements,
                              source_location where) noexcept {
-  constexpr std::size_t most = 0x7fff'ffff;
-  if (blocks <= most) return {};
-  text_builder out;
-  out << elements << " elements need " << blocks << " blocks, but a grid has at most " << most
-      << ". Process the elements in parts.";
-  return fail(refusal(errc::invalid_argument, function, out.finish(), where, blocks, most));
+  if (blocks <= most_grid_blocks) return {};
+  return refuse_grid(function, blocks, elements, where);
 }
 
 }  // namespace gpu::inline v1::detail

@@ -46,7 +46,7 @@ inline void choose_columns(const loop_call& call, loop_form& form, merged_axes& 
   if (along < 0 || along == last) return;
   // Operands that are contiguous along the segments count for columns, the others against them.
   int gain = 0;
-  unsigned columns = full_width(call.state);
+  unsigned columns = call.code().full_width;
   const auto is_too_much = [&] {
     return columns * value_bytes > most_column_bytes || columns * form.width > most_column_elements;
   };

@@ -78,7 +78,7 @@ inline column_blocks divide_among_blocks(const reduction_state& state, const loo
                                          std::size_t segments) noexcept {
   if (form.segment_axes != 0) {
     return divide_columns(form, segments, shares.blocks, warps_of(form), shares.lanes,
-                          16 / full_width(state));
+                          16 / state.code.full_width);
   }
   if (!form.in_warps) return {1, loop_threads, segments};
   return {1, loop_threads, (segments * shares.lanes - 1) / loop_threads + 1};
@@ -99,7 +99,7 @@ inline void plan_reduction(const loop_call& call, std::size_t segments, std::siz
   plan.count = count;
   plan.length = count / segments;
   plan.form = form_of_reduction(choose_form(call, count, plan.axes), segments, plan.length);
-  if (widest_element(call.state) == 0) plan.form.groups = 1;  // nothing is loaded
+  if (call.code().widest_element == 0) plan.form.groups = 1;  // nothing is loaded
   plan.shares = share_segment(plan.form, plan.length);
   choose_columns(call, plan.form, plan.axes, segments,
                  static_cast<const reduction_state&>(call.state).value.bytes);

@@ -124,13 +124,17 @@ inline byte_range bytes_of(const loop_operand& operand, std::size_t element_byte
           first + static_cast<std::uintptr_t>((reach.high + 1) * size)};
 }
 
+/// Returns whether two ranges have bytes in common. Neither is empty.
+inline bool meet(const byte_range& a, const byte_range& b) noexcept {
+  return a.begin < b.end && b.begin < a.end;
+}
+
 /// Returns whether two operands, either of which may be empty, share bytes. Asks for their
 /// strides only where they reach into the same memory.
 inline bool overlap(const loop_operand& a, std::size_t a_bytes, const loop_operand& b,
                     std::size_t b_bytes) noexcept {
   if (a.memory.count == 0 || b.memory.count == 0) return false;
-  const byte_range own = bytes_of(a, a_bytes), theirs = bytes_of(b, b_bytes);
-  if (own.end <= theirs.begin || theirs.end <= own.begin) return false;
+  if (!meet(bytes_of(a, a_bytes), bytes_of(b, b_bytes))) return false;
   return (a.contiguous && b.contiguous) || share_bytes(a, a_bytes, b, b_bytes);
 }
 

@@ -47,6 +47,8 @@ struct snippet {
   text quick;
   text after;  ///< in each thread, after its elements
   compile_options options;
+  unsigned widest_element = 0;  ///< bytes, of the parameters with elements; 0 without any
+  unsigned full_width = 0;      ///< elements that make 16 bytes of the widest; 4 without any
 };
 
 /// Describes the parameter of a kernel that is declared as `P`.
@@ -68,6 +70,18 @@ template <class P> snippet_parameter describe_parameter() noexcept {
   using description = parameter_description<P>;
   return {description::kind, description::writable,
           element_type_of<typename description::element>(), text()};
+}
+
+/// Sets the widths that follow from the types of the parameters. Each call needs them.
+inline void set_widths(snippet& s) noexcept {
+  s.widest_element = 0;
+  for (const snippet_parameter& each : s.parameters) {
+    if (each.kind == parameter_kind::elements && each.type.bytes > s.widest_element)
+      s.widest_element = each.type.bytes;
+  }
+  const unsigned bytes = s.widest_element == 0 ? 4 : s.widest_element;
+  s.full_width = 16;
+  while (s.full_width > 1 && s.full_width * bytes > 16) s.full_width /= 2;
 }
 
 /// Returns an `errc::invalid_argument` of a snippet.

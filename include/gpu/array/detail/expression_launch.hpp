@@ -95,8 +95,11 @@ inline result<const untyped_kernel*> find_form(const evaluation& call, const loo
 
 /// Fails if the memory of an argument cannot be used on the stream.
 inline result<> require_memory(const loop_call& call) noexcept {
+  const context_ref context = call.stream.context();
   for (std::size_t p = 0; p < call.count(); ++p) {
-    if (call.operand(p) == nullptr || is_usable(call, p)) continue;
+    const loop_operand* const operand = call.operand(p);
+    if (operand == nullptr || is_usable(operand->memory, call.code().parameters[p].type, context))
+      continue;
     GPU_TRY(require_usable(call.code().function, call.stream, name_operand(call, p), call.where));
   }
   return {};

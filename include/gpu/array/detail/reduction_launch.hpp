@@ -170,7 +170,7 @@ inline result<text> write_reduction_source(const evaluation& call, const reducti
   named_kernels made;
   GPU_TRY(describe_reduction(call, layout, step, made));
   loop_form form = form_of_reduction(usual_form(made), 1, 0);
-  if (widest_element(made) == 0) form.groups = 1;
+  if (made.code.widest_element == 0) form.groups = 1;
   return source_of(made, form);
 }
 
