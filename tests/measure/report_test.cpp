@@ -208,7 +208,7 @@ TEST_CASE("to_svg: each candidate has a row on one axis of time", "[measure]") {
   const std::regex place("x1=\"([0-9.]+)\"");
   for (std::sregex_iterator at(picture.begin(), picture.end(), place), end; at != end; ++at)
     CHECK((std::stod((*at)[1]) >= 114 && std::stod((*at)[1]) <= 614));
-  CHECK(gpu::to_svg({}).find("</svg>") != std::string::npos);
+  CHECK(gpu::to_svg(gpu::measurements{}).find("</svg>") != std::string::npos);
 }
 
 TEST_CASE("to_svg: the axis begins at 0 if times are alike, or is logarithmic", "[measure]") {
