@@ -7,8 +7,11 @@
 #include <gpu/array.hpp>
 #include <gpu/random.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 namespace poisson_test {
@@ -30,7 +33,7 @@ long double distribution(double mean, unsigned k) {
   return sum;
 }
 
-TEST_CASE("Poisson numbers are the inverse of the distribution function", "[random]") {
+TEST_CASE("Poisson numbers are the inverse of the distribution function", "[random][poisson]") {
   const fixture f;
   constexpr gpu::shape<1> some{5000};
   for (const double mean : means) {
@@ -51,7 +54,7 @@ TEST_CASE("Poisson numbers are the inverse of the distribution function", "[rand
   }
 }
 
-TEST_CASE("Poisson numbers are the same in whichever way they are got", "[random]") {
+TEST_CASE("Poisson numbers are the same in whichever way they are got", "[random][poisson]") {
   const fixture f;
   constexpr gpu::shape<1> some{4500};  // more than a block has at once, and a rest
   for (const double mean : {0.5, 63.0, 100.0}) {
@@ -79,35 +82,44 @@ TEST_CASE("Poisson numbers are the same in whichever way they are got", "[random
 /// What a table and a search make of words: `first` and, if these do not decide, `second`.
 struct both_ways {
   std::vector<unsigned> by_table, by_search;
+  std::vector<unsigned> quickly;  ///< by the table, if `first` decides, else by the search
 };
 
 both_ways find(const fixture& f, double mean, const std::vector<unsigned>& first,
                const std::vector<unsigned>& second) {
-  const auto kernel = test::value_of(
-      (gpu::elementwise<
-          const unsigned*, const unsigned*, gpu::raw<const std::uint64_t*>, double, unsigned*,
-          unsigned*>::create("first, second, table, mean, by_table, by_search",
-                             "given more{second[i]};"
-                             "by_table[i] = gpu::random::poisson_by_table((const uint2*)table, "
-                             "first[i], more, mean);"
-                             "by_search[i] = gpu::random::poisson_from(first[i], more, mean);",
-                             {.preamble =
-                                  "#include <gpu/random.hpp>\n"
-                                  "struct given { unsigned word; unsigned next() { return word; } "
-                                  "};"})));
+  const auto kernel =
+      test::value_of((gpu::elementwise<const unsigned*, const unsigned*,
+                                       gpu::raw<const std::uint64_t*>, double, unsigned*, unsigned*,
+                                       unsigned*>::create("first, second, table, mean, by_table, "
+                                                          "by_search, quickly",
+                                                          R"(
+            given more{second[i]};
+            by_table[i] = gpu::random::poisson_by_table(found, first[i], more, mean);
+            by_search[i] = gpu::random::poisson_from(first[i], more, mean);
+            bool undecided = false;
+            const unsigned k = gpu::random::poisson_quickly(found, first[i], undecided);
+            quickly[i] = undecided ? gpu::random::poisson_from(first[i], more, mean) : k;)",
+                                                          {.preamble = R"(
+            #include <gpu/random.hpp>
+            struct halves { uint2 low[128], high[128]; };
+            struct given { unsigned word; unsigned next() { return word; } };)",
+                                                           .before = R"(
+            __shared__ gpu::random::poisson_entries found;
+            found.fill(*(const halves*)table);)"})));
   gpu::detail::poisson_table table;
   gpu::detail::make_poisson_table(mean, table);
-  std::vector<std::uint64_t> entries;
-  for (const auto& each : table.entries)
-    entries.push_back(each.word | std::uint64_t{each.number} << 32);
   const auto a = f.upload(first), b = f.upload(second);
-  const auto on_device = f.upload(entries);
-  auto x = f.make<unsigned>(first.size()), y = f.make<unsigned>(first.size());
-  test::value_of(kernel(f.stream, a, b, on_device, mean, x, y));
-  return {f.download(x), f.download(y)};
+  std::vector<std::uint64_t> pairs(sizeof table / 8);
+  std::memcpy(pairs.data(), &table, sizeof table);
+  const auto on_device = f.upload(pairs);
+  auto x = f.make<unsigned>(first.size()), y = f.make<unsigned>(first.size()),
+       z = f.make<unsigned>(first.size());
+  test::value_of(kernel(f.stream, a, b, on_device, mean, x, y, z));
+  return {f.download(x), f.download(y), f.download(z)};
 }
 
-TEST_CASE("a second word decides where the first word of a Poisson number does not", "[random]") {
+TEST_CASE("a second word decides where the first word of a Poisson number does not",
+          "[random][poisson]") {
   const fixture f;
   for (const double mean : means) {
     CAPTURE(mean);
@@ -139,10 +151,11 @@ TEST_CASE("a second word decides where the first word of a Poisson number does n
     const both_ways found = find(f, mean, first, second);
     CHECK(found.by_search == expected);
     CHECK(found.by_table == expected);
+    CHECK(found.quickly == expected);
   }
 }
 
-TEST_CASE("the table of Poisson numbers has the results of the search", "[random]") {
+TEST_CASE("the table of Poisson numbers has the results of the search", "[random][poisson]") {
   const fixture f;
   for (const double mean : means) {
     CAPTURE(mean);
@@ -156,26 +169,111 @@ TEST_CASE("the table of Poisson numbers has the results of the search", "[random
     }
     const both_ways found = find(f, mean, first, std::vector<unsigned>(first.size(), 0xffffffff));
     CHECK(found.by_table == found.by_search);
+    CHECK(found.quickly == found.by_search);
     for (const unsigned each : found.by_search) CHECK(each < 200);
   }
 }
 
-TEST_CASE("few Poisson numbers need a search", "[random]") {
-  for (double mean = 0.01; mean < 64; mean = mean * 1.05 + 0.01) {
-    CAPTURE(mean);
-    gpu::detail::poisson_table table;
-    gpu::detail::make_poisson_table(mean, table);
-    double several = 0;
-    for (unsigned part = 0; part < 256; ++part) {
-      const unsigned size = (part / 2 + 16) % 128;  // eighths of powers of two, from 2^15 on
-      const double width = size == 0 ? 0x9000 : std::ldexp(1, 12 + static_cast<int>(size / 8));
-      if (table.entries[part].number == table.several) several += width / 4294967296.;
+/// The first and the last number of each part of the table, in their order.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> parts() {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> low, high{{0x80000000, 0x80000000}};
+  const auto ceiling = [](unsigned eighth, int octave) {
+    return static_cast<std::uint32_t>(std::ceil(std::ldexp(eighth, octave - 3)));
+  };
+  for (int octave = 0; octave < 31; ++octave) {
+    for (unsigned eighth = 8; eighth < 16; ++eighth) {
+      const std::uint32_t from = ceiling(eighth, octave), behind = ceiling(eighth + 1, octave);
+      if (from == behind) continue;
+      low.emplace_back(from == 1 ? 0 : from, behind - 1);
+      high.emplace_back(1 - behind, 0 - from);
     }
-    CHECK(several < 2e-4);
+  }
+  for (auto& [first, last] : high) low.emplace_back(first, last);
+  std::sort(low.begin(), low.end());
+  return low;
+}
+
+TEST_CASE("two sums of Poisson probabilities are in one part only if it is small",
+          "[random][poisson]") {
+  const auto all = parts();
+  for (double mean = 0; mean < 64; mean += 0.03125) {
+    gpu::detail::poisson_sums sums(mean);
+    std::size_t large = 0;
+    for (const auto& [first, last] : all) {
+      while (sums.sum() <= first) sums.advance();
+      auto next = sums;
+      next.advance();
+      if (next.sum() < last + 1. && (first ^ last) >= 256) ++large;
+    }
+    CAPTURE(mean);
+    if (large != 0) CHECK(large == 0);
   }
 }
 
-TEST_CASE("a billion Poisson numbers have the right frequencies", "[random][hardware][thorough]") {
+TEST_CASE("filled Poisson numbers are those of the search", "[random][poisson]") {
+  const fixture f;
+  // A block takes 4,096 numbers at once, a group is four of them.
+  constexpr std::size_t sizes[] = {1, 2, 31, 32, 33, 1023, 1024, 1025, 4095, 4096, 4097, 9001};
+  for (const double mean : {0., 1e-300, 1e-3, 0.1, 10., 63.9}) {
+    for (const std::uint64_t offset : {0u, 1u, 2u, 7u, 4096u}) {
+      CAPTURE(mean, offset);
+      gpu::philox engine(3, 5, offset), again(3, 5, offset);
+      const gpu::shape<1> most{9001};
+      const auto same_means = f.upload(std::vector<double>(most.size(), mean));
+      const auto expected = made(f, gpu::poisson<unsigned>(again, same_means));
+      for (const std::size_t size : sizes) {
+        for (const std::size_t start : {0u, 1u, 3u}) {
+          if (start != 0 && size != 33 && size != 4097) continue;
+          gpu::philox own(3, 5, offset);
+          auto all = f.upload(std::vector<unsigned>(size + start + 1, 77));
+          test::value_of(gpu::assign(f.stream, all.span().subspan(start, size),
+                                     gpu::poisson<unsigned>(own, gpu::shape<1>{size}, mean)));
+          const auto found = f.download(all);
+          const auto first = found.begin() + static_cast<std::ptrdiff_t>(start);
+          CHECK(std::equal(first, first + static_cast<std::ptrdiff_t>(size), expected.begin()));
+          CHECK(std::count(found.begin(), first, 77u) == static_cast<std::ptrdiff_t>(start));
+          CHECK(found.back() == 77);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("Poisson numbers of other types are the same", "[random][poisson]") {
+  const fixture f;
+  constexpr gpu::shape<1> some{9001};
+  gpu::philox a(7), b(7), c(7), d(7), e(7);
+  const auto x = made(f, gpu::poisson<unsigned>(a, some, 20));
+  const auto check = [&](const auto& other) {
+    CHECK(std::equal(x.begin(), x.end(), other.begin(), other.end(), [](unsigned k, auto each) {
+      return static_cast<double>(k) == static_cast<double>(each);
+    }));
+  };
+  check(made(f, gpu::poisson<float>(b, some, 20)));
+  check(made(f, gpu::poisson<double>(c, some, 20)));
+  check(made(f, gpu::poisson<unsigned char>(d, some, 20)));
+  check(made(f, gpu::poisson<std::int64_t>(e, some, 20)));
+}
+
+TEST_CASE("many Poisson numbers, which blocks make in turns, are those of the search",
+          "[random][poisson][hardware]") {
+  const fixture f;
+  // There are more tiles than blocks from 2^25 on.
+  for (const std::size_t size : {(1u << 20) - 1, 1u << 20, (1u << 20) + 1, (1u << 26) + 3}) {
+    for (const double mean : {0.1, 63.9}) {
+      CAPTURE(size, mean);
+      const auto same_means = f.upload(std::vector<double>(size, mean));
+      for (const std::uint64_t offset : {0u, 2u}) {
+        gpu::philox a(7, 1, offset), b(7, 1, offset);
+        const auto x = made(f, gpu::poisson<unsigned>(a, gpu::shape<1>{size}, mean));
+        CHECK((x == made(f, gpu::poisson<unsigned>(b, same_means))));
+      }
+    }
+  }
+}
+
+TEST_CASE("a billion Poisson numbers have the right frequencies",
+          "[random][poisson][hardware][thorough]") {
   const fixture f;
   constexpr gpu::shape<1> part{std::size_t{1} << 26};
   constexpr int parts = 16;

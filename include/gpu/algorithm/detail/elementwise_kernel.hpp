@@ -35,6 +35,11 @@ inline void write_elementwise(const loop_state& state, const loop_form& form,
       out.code()
           << "  gpu::loops::run_patch<gpu_group, " << form.width << ", " << form.patch_axis - 1
           << ">(gpu_views, gpu_load_patch, gpu_store_patch, gpu_load, gpu_run, gpu_store);\n";
+    } else if (!s.quick.empty()) {
+      out.code() << "  bool undecided = false;\n";
+      out.write_function("gpu_quick", "quick", s.quick, nullptr);
+      out.code() << "  gpu::loops::run_tiles<gpu_group, " << form.width << ", " << form.groups
+                 << ">(gpu_index(n), gpu_load, gpu_quick, undecided, gpu_run, gpu_store);\n";
     } else {
       out.code() << "  gpu::loops::run_tile<gpu_group, " << form.width << ", " << form.groups
                  << ">(gpu_index(n), gpu_load, gpu_run, gpu_store);\n";
@@ -44,6 +49,11 @@ inline void write_elementwise(const loop_state& state, const loop_form& form,
   out.code() << "}\n";
   out.finish();
 }
+
+/// The most blocks of a kernel that takes its tiles in turns: several times as many as a GPU runs
+/// at once, so that all of it is busy to the end. Poisson numbers, of which each block prepares a
+/// table, take as long with half or twice as many (benchmarks/random/random_numbers.cu).
+inline constexpr std::size_t most_blocks_in_turns = 8192;
 
 /// Gives each thread as many elements as fill the full width: in one group, or in several that are
 /// loaded one element at a time, so that neighboring threads load neighboring elements.
@@ -100,8 +110,10 @@ inline result<> run_elementwise_here(const loop_call& call, const slice* range) 
   const device on = call.stream.device();
   const untyped_kernel* kernel = call.state.kernels.known(on, form.key());
   if (kernel == nullptr) kernel = GPU_TRY(find_kernel(call.state, on, form, call.where));
-  const std::size_t blocks =
+  const bool in_turns = !code.quick.empty() && form.patch_axis == 0 && !form.sliced;
+  std::size_t blocks =
       form.patch_axis != 0 ? patch_blocks(form, axes) : (work - 1) / form.tile() + 1;
+  if (in_turns && blocks > most_blocks_in_turns) blocks = most_blocks_in_turns;
   GPU_TRY(require_grid(code.function, blocks, work, call.where));
   long long start = indices.start, step = indices.step, steps = static_cast<long long>(work);
   long long n = static_cast<long long>(any ? count : work);

@@ -183,6 +183,31 @@ template <class T, class Layout> struct strided {
   T& operator[](long long index) const { return first[shape.offset(index, view)]; }
 };
 
+/// Runs over the elements from `start` on in a tile that is not whole: over groups as long as all
+/// threads have one, and then over elements.
+template <template <int> class Group, int Width, int Groups, class Index, class Load, class Run,
+          class Store>
+inline void run_rest(Index n, Index start, Load load, Run run, Store store) {
+  const Index threads = blockDim.x, thread = threadIdx.x;
+  if constexpr (Groups > 1 && Width > 1) {
+#pragma unroll 1
+    for (; n - start >= threads * Width; start += threads * Width) {
+      const Index own = start + thread * Width;
+      Group<Width> group;
+      load(group, own);
+#pragma unroll
+      for (int k = 0; k < Width; ++k) run(group, k, own | k);
+      store(group, own);
+    }
+  }
+  for (Index at = start + thread; at < n; at += threads) {
+    Group<1> group;
+    load(group, at);
+    run(group, 0, at);
+    store(group, at);
+  }
+}
+
 /// Runs over the elements of one tile, a block's share. A thread loads Groups groups of Width
 /// elements, runs the snippet for each element, and stores them. In the last tile it does so with
 /// one element at a time.
@@ -205,23 +230,37 @@ inline void run_tile(Index n, Load load, Run run, Store store) {
 #pragma unroll
     for (int g = 0; g < Groups; ++g) store(groups[g], first + (g * threads + thread) * Width);
   } else {
-    Index start = first;
-    if constexpr (Groups > 1 && Width > 1) {
+    run_rest<Group, Width, Groups>(n, first, load, run, store);
+  }
+}
+
+/// Runs over the elements of tiles, of which a block takes every gridDim.x-th one. `quick` is tried
+/// for all elements of a group; if it sets `undecided`, `run` is run for them. Each group is stored
+/// before the next one, so that few registers are needed.
+template <template <int> class Group, int Width, int Groups, class Index, class Load, class Quick,
+          class Run, class Store>
+inline void run_tiles(Index n, Load load, Quick quick, bool& undecided, Run run, Store store) {
+  const Index threads = blockDim.x, thread = threadIdx.x, tile = threads * Width * Groups;
 #pragma unroll 1
-      for (; n - start >= threads * Width; start += threads * Width) {
-        const Index own = start + thread * Width;
-        Group<Width> group;
-        load(group, own);
+  for (Index turn = blockIdx.x; turn * tile < n; turn += gridDim.x) {
+    const Index first = turn * tile;  // a product shows that it is a multiple of Width
+    if (n - first < tile) {
+      run_rest<Group, Width, Groups>(n, first, load, run, store);
+      return;
+    }
+#pragma unroll
+    for (int g = 0; g < Groups; ++g) {
+      const Index own = first + (g * threads + thread) * Width;
+      Group<Width> group;
+      load(group, own);
+      undecided = false;
+#pragma unroll
+      for (int k = 0; k < Width; ++k) quick(group, k, own | k);
+      if (undecided) {
 #pragma unroll
         for (int k = 0; k < Width; ++k) run(group, k, own | k);
-        store(group, own);
       }
-    }
-    for (Index at = start + thread; at < n; at += threads) {
-      Group<1> group;
-      load(group, at);
-      run(group, 0, at);
-      store(group, at);
+      store(group, own);
     }
   }
 }

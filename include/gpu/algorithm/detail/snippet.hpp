@@ -41,7 +41,11 @@ struct snippet {
   text preamble;  ///< before the kernel: functions, types, includes
   text before;    ///< in each thread, before its elements
   text body;      ///< for each element
-  text after;     ///< in each thread, after its elements
+  /// Tried for the elements of a group, if it is not empty: has the results of `body`, or sets
+  /// `undecided`, by which `body` is run for them all. One branch of a group costs less than one of
+  /// each element. What `before` prepares is shared by several tiles then.
+  text quick;
+  text after;  ///< in each thread, after its elements
   compile_options options;
   unsigned widest_element = 0;  ///< bytes, of the parameters with elements; 0 without any
   unsigned full_width = 0;      ///< elements that make 16 bytes of the widest; 4 without any

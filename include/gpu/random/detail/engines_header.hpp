@@ -111,15 +111,6 @@ template <class Index> __device__ inline unsigned long long narrowed(long long i
   return sizeof(Index) == 4 ? (unsigned long long)(unsigned)index : (unsigned long long)index;
 }
 
-/// Returns the same index for a branch that is seldom taken. The compiler does not know that it is the
-/// same: else it would not see that elements share a block, and Poisson numbers would take twice as
-/// many instructions (benchmarks/random/random_numbers.cu).
-template <class Index> __device__ inline unsigned long long apart(Index index) {
-  if constexpr (sizeof(Index) == 4) asm("" : "+r"(index));
-  else asm("" : "+l"(index));
-  return sizeof(Index) == 4 ? (unsigned long long)(unsigned)index : (unsigned long long)index;
-}
-
 /// The words of one element, one after the other: 1, 2 or 4 of them, from a multiple of that on.
 template <class Numbers> class element_words {
  public:

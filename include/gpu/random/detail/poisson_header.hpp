@@ -68,18 +68,49 @@ __device__ __noinline__ unsigned poisson_between(unsigned first, More more, doub
   return poisson_by_inversion(first, more, mean);
 }
 
-/// The same by a table that the host makes. Numbers up to 2^31 are distances from 0, others from 2^32;
-/// so many bits of the distance as a float as tell its power of two, and which eighth of that, choose
-/// an entry. If one sum is there, the number is compared with it. benchmarks/random/random_numbers.cu
-/// measures it beside cuRAND.
+/// The table of a mean, which the host makes, as each block of threads has it in shared memory. The
+/// first 12 bits of a number as a signed float are the place of its entry: sign, exponent, and which
+/// eighth of a power of two. There are places without a number, because leaving them out would take
+/// further instructions for each number.
+struct alignas(8) poisson_entries {
+  unsigned at[0xcf8];
+
+  /// Copies what the host has made, by all threads of a block.
+  template <class Table> __device__ void fill(const Table& table) {
+    // Two entries at a time: threads read parameters one after the other.
+    for (unsigned k = threadIdx.x; k < 128; k += blockDim.x) {
+      *(uint2*)&at[0x3f8 + 2 * k] = table.low[k];
+      *(uint2*)&at[0xbf8 + 2 * k] = table.high[k];
+    }
+    if (threadIdx.x == 0) at[0] = table.low[0].x;
+    __syncthreads();
+  }
+  /// Returns the entry for a number: the first 24 bits of the only sum in its part, and the count of
+  /// numbers up to there. Numbers with the same 24 bits are not decided.
+  __device__ unsigned of(unsigned first) const {
+    return at[__float_as_uint(__int2float_rz(int(first))) >> 20];
+  }
+};
+__device__ inline unsigned poisson_by_entry(unsigned entry, unsigned first) {
+  if (first > entry) ++entry;
+  return entry & 255;
+}
+
+/// The same by a table.
 template <class More>
-__device__ inline unsigned poisson_by_table(const uint2* entries, unsigned first, const More& more,
-                                            double mean) {
-  const int distance = max(abs(int(first)), 0x8000);
-  const uint2 entry =
-      entries[(__float_as_uint(__int2float_rz(distance)) >> 19 & 0xfe) | first >> 31];
-  if (first == entry.x || int(entry.y) < 0) return poisson_between(first, more, mean);
-  return entry.y + (first > entry.x ? 1 : 0);
+__device__ inline unsigned poisson_by_table(const poisson_entries& entries, unsigned first,
+                                            const More& more, double mean) {
+  const unsigned entry = entries.of(first);
+  if ((first ^ entry) < 256) return poisson_between(first, more, mean);
+  return poisson_by_entry(entry, first);
+}
+/// The same, or any number and `undecided`: so a group has one branch, and no number waits for the
+/// entry of another. benchmarks/random/random_numbers.cu measures it beside cuRAND.
+__device__ inline unsigned poisson_quickly(const poisson_entries& entries, unsigned first,
+                                           bool& undecided) {
+  const unsigned entry = entries.of(first);
+  undecided |= (first ^ entry) < 256;
+  return poisson_by_entry(entry, first);
 }
 
 /// By Hormann's transformed rejection, for means of 10 or more.

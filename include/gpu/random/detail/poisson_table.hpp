@@ -33,45 +33,54 @@ class poisson_sums {
   std::uint32_t count_ = 0;
 };
 
-/// `entries` of `poisson_by_table` in device code, for parts of the numbers of 32 bits.
-struct poisson_table {
+/// The table from which a kernel makes `poisson_entries` of poisson_header.hpp. The distance of a
+/// number of 32 bits from 0, or from 2^32, which is nearer, lies in an octave of 2^p to 2^(p + 1),
+/// of which each eighth is a part. An entry has the first 24 bits of the only sum in a part, and
+/// the number that is the result up to there; behind it comes the next one.
+///
+/// For means below 64, sums are farther from each other than an eighth of the octave they are in,
+/// so that only parts of a few numbers near 0 and 2^32 have more of them. These numbers share their
+/// first 24 bits, and the entry has them, by which they are not decided.
+struct alignas(8) poisson_table {
   static constexpr unsigned parts = 256;
-  static constexpr std::uint32_t several = 0x8000'0000u;  ///< sums are in the part: search them
-
-  struct alignas(8) entry {
-    std::uint32_t word;    ///< up to which the number is the result, and then the next one
-    std::uint32_t number;  ///< or `several`
-  };
-  entry entries[parts];
+  std::uint32_t low[parts];   ///< for distances from 0; 0 itself goes with 1
+  std::uint32_t high[parts];  ///< for distances from 2^32
 };
 
 inline constexpr element_type poisson_table_type{
-    "gpu_poisson_table", "struct gpu_poisson_table { uint2 entries[256]; };", sizeof(poisson_table),
-    8};
+    "gpu_poisson_table", "struct gpu_poisson_table { uint2 low[128], high[128]; };",
+    sizeof(poisson_table), 8};
 
 /// Fills in the table for a mean.
 inline void make_poisson_table(double mean, poisson_table& made) noexcept {
-  poisson_sums sums(mean);
-  const auto add = [&](unsigned p, unsigned side, std::uint32_t first, std::uint32_t last) {
+  made = {};
+  poisson_sums sums(mean), next = sums;
+  next.advance();
+  const auto entry_of = [&](std::uint32_t first, std::uint32_t last) -> std::uint32_t {
     const double behind = last + 1.;
-    while (sums.sum() <= first) sums.advance();
-    poisson_sums next = sums;
-    next.advance();
-    const bool one = sums.sum() >= behind || next.sum() >= behind;
+    while (sums.sum() <= first) {
+      sums = next;
+      next.advance();
+    }
+    if (sums.sum() < behind && next.sum() < behind) return first;
     const bool ends = sums.sum() >= 4294967295.;
-    // Device code finds the entry by the lowest four bits of the exponent, which begins at 127
-    // + 15.
-    made.entries[(p + 112) % 128 * 2 + side] = {
-        ends ? 0xffff'ffffu : static_cast<std::uint32_t>(sums.sum()),
-        one ? sums.count() : poisson_table::several};
+    const auto word = ends ? 0xffff'ffffu : static_cast<std::uint32_t>(sums.sum());
+    return (word & ~255u) | sums.count();
   };
-  // The distances of part p begin at 8 + p % 8 eighths of 2^(15 + p / 8), those of part 0 at 0.
-  const auto begin = [](unsigned p) -> std::uint32_t {
-    return p == 0 ? 0 : (8 + p % 8) << (12 + p / 8);
+  // The first distance in a part. The first octaves have parts without any.
+  const auto begin = [](unsigned part) {
+    return static_cast<std::uint32_t>((((8 + part % 8) * (std::uint64_t{1} << part / 8)) + 7) / 8);
   };
-  for (unsigned p = 0; p < 128; ++p) add(p, 0, begin(p), begin(p + 1) - 1);
-  for (unsigned p = 128; p-- > 0;) add(p, 1, 1 - begin(p + 1), p == 0 ? ~0u : 0 - begin(p));
-  made.entries[112 * 2 + 1].number = poisson_table::several;  // 2^31 comes here, too
+  constexpr unsigned half = 31 * 8;  // the part of 2^31, which is nearer to neither
+  for (unsigned p = 0; p < half; ++p) {
+    const std::uint32_t first = begin(p), behind = begin(p + 1);
+    if (first < behind) made.low[p] = entry_of(p == 0 ? 0 : first, behind - 1);
+  }
+  made.high[half] = entry_of(0x8000'0000, 0x8000'0000);
+  for (unsigned p = half; p-- > 0;) {
+    const std::uint32_t first = begin(p), behind = begin(p + 1);
+    if (first < behind) made.high[p] = entry_of(1 - behind, 0 - first);
+  }
 }
 
 }  // namespace gpu::inline v1::detail

@@ -72,6 +72,7 @@ inline result<loop_state*> find_random(const random_request& request, bool align
         // Four blocks of Philox, or four of Sobol's groups.
         const bool draws = recipe.draws_until_accepted && !request.is_tabulated();
         if (!request.takes_rows() && !draws && request.element.type.bytes == 4) made.groups = 4;
+        code.quick = required(writer.quick());
         return describe_elementwise(made, required(names.finish()), required(writer.body()),
                                     {.name = recipe.kernel,
                                      .preamble = required(writer.preamble()),

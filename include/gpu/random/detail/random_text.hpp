@@ -28,16 +28,20 @@ class random_writer {
   text before() const {
     if (!request_.is_tabulated()) return {};
     return text(
-        "__shared__ gpu_poisson_table found;\n"
-        "for (unsigned k = threadIdx.x; k < 256; k += blockDim.x)\n"
-        "  found.entries[k] = table.entries[k];\n"
-        "__syncthreads();\n");
+        "__shared__ gpu::random::poisson_entries found;\n"
+        "found.fill(table);\n");
   }
 
+  /// What is tried for all elements of a group before `body`; may be empty.
+  text quick() const {
+    text_builder out;
+    if (request_.is_tabulated() && request_.source.counts()) write_counted(out, true);
+    return out.finish();
+  }
   text body() const {
     text_builder out;
     if (request_.source.counts()) {
-      write_counted(out);
+      write_counted(out, false);
     } else if (request_.source.is_quasi_random()) {
       write_quasi_random(out);
     } else if (request_.source.is_stored()) {
@@ -56,7 +60,7 @@ class random_writer {
   bool makes_doubles() const noexcept { return request_.element.is_double(); }
 
   /// The element with the index i is a function of i.
-  void write_counted(text_builder& out) const {
+  void write_counted(text_builder& out, bool quickly) const {
     const bool doubles = request_.in_order_of_doubles();
     const char* const type = doubles    ? "gpu::random::philox_numbers<true, true>"
                              : aligned_ ? "gpu::random::philox_numbers<true, false>"
@@ -82,13 +86,12 @@ class random_writer {
       }
       out << ");\n";
     }
-    if (draws || request_.distribution.kind == random_kind::integers)
-      out << "gpu::random::element_sequence own(numbers, "
-          << (request_.is_tabulated() ? "gpu::random::apart(gpu_index(i))" : "at") << ");\n";
+    if (!quickly && (draws || request_.distribution.kind == random_kind::integers))
+      out << "gpu::random::element_sequence own(numbers, at);\n";
     if (is_poisson()) out << "const unsigned drawn = words.next();\n";
     if (request_.recipe().in_pairs)
       out << "const real z = gpu::random::normal_of_pair<real>(words, at % 2 != 0);\n";
-    write_element(out, "i");
+    write_element(out, "i", quickly);
   }
 
   /// The element with the index i is a coordinate of a point.
@@ -159,7 +162,7 @@ class random_writer {
         << ");\ngpu::philox own(drawn);\n";
   }
 
-  void write_element(text_builder& out, const char* index) const {
+  void write_element(text_builder& out, const char* index, bool quickly = false) const {
     const random_element& element = request_.element;
     out << "out[" << index << "] = (" << element.type.name << ')';
     if (element.is_short()) out << "(float)";
@@ -175,7 +178,8 @@ class random_writer {
           << 32 - digits << ')' << (kind == random_kind::uniform ? " + 1" : "") << ") / "
           << (1 << digits) << ')';
     } else if (request_.is_tabulated()) {
-      out << "gpu::random::poisson_by_table(found.entries, (unsigned)drawn, own, a)";
+      out << (quickly ? "gpu::random::poisson_quickly(found, drawn, undecided)"
+                      : "gpu::random::poisson_by_table(found, (unsigned)drawn, own, a)");
     } else if (is_poisson()) {
       out << (request_.source.is_quasi_random()
                   ? "gpu::poisson(own, "
