@@ -134,7 +134,7 @@ inline result<> require_no_overlap(const loop_call& call) noexcept {
     const byte_range own = bytes_of(*written, parameters[w].type.bytes);
     for (std::size_t p = 0; p < size; ++p) {
       const loop_operand* const other = arguments[p].operand;
-      if (other == nullptr || other == written || other->memory.count == 0) continue;
+      if (p == w || other == nullptr || other->memory.count == 0) continue;
       if (meet(own, bytes_of(*other, parameters[p].type.bytes)))
         GPU_TRY(require_same_elements(call, w, p));
     }
