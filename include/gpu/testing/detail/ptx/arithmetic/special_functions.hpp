@@ -1,0 +1,230 @@
+#pragma once
+/// \file
+/// The special function unit, which approximates functions of one float by a parabola for each
+/// segment of the argument: Oberman and Siu, "A High-Performance Area-Efficient Multifunction
+/// Interpolator", ARITH 2005. Coefficients, the squarer and the places where bits are cut off were
+/// fitted to results recorded on an H100: they give the same bits for every argument.
+///
+/// As on the device, subnormal arguments and results are zeros here. The instructions that keep
+/// subnormals scale their operands, as approximate.hpp does.
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <gpu/testing/detail/ptx/arithmetic/float_bits.hpp>
+#include <gpu/testing/detail/ptx/arithmetic/special_function_tables.hpp>
+
+namespace gpu::inline v1::testing::ptx::detail {
+
+/// Returns the products of the bits of `high` and `low` that the squarer adds up: bit h of `high`
+/// with bit l of `low` counts 2^(h + l - 9), and nothing if that is less than 1.
+constexpr std::uint32_t sum_of_rows(std::uint32_t high, std::uint32_t low) {
+  std::uint32_t sum = 0;
+  for (unsigned h = 1; h < 8; ++h) sum += (high >> h & 1u) * (low >> (9 - h));
+  return sum;
+}
+
+/// sum_of_rows for the upper four bits of `high` and the upper seven of `low`, which are all that
+/// count for them; then for bits 1 to 3 of `high` and the upper three of `low`. One product of
+/// tables is much faster than seven rows.
+inline constexpr std::array<std::uint8_t, 16 * 128> upper_rows = [] {
+  std::array<std::uint8_t, 16 * 128> sums{};
+  for (std::uint32_t i = 0; i < sums.size(); ++i) {
+    sums[i] = static_cast<std::uint8_t>(sum_of_rows(i >> 7 << 4, (i & 127) << 2));
+  }
+  return sums;
+}();
+inline constexpr std::array<std::uint8_t, 8 * 8> lower_rows = [] {
+  std::array<std::uint8_t, 8 * 8> sums{};
+  for (std::uint32_t i = 0; i < sums.size(); ++i) {
+    sums[i] = static_cast<std::uint8_t>(sum_of_rows(i >> 3 << 1, (i & 7) << 6));
+  }
+  return sums;
+}();
+
+/// Returns about x * x / 2^19 for x of 17 bits. The unit multiplies each pair of bits once, and has
+/// no column for a product below 2^19: of the upper eight bits only the square of the lowest is
+/// left out, of the lower nine all products with one another.
+constexpr std::int64_t truncated_square(std::uint32_t x) {
+  const std::uint32_t high = x >> 9;
+  const std::uint32_t low = x & 0x1ff;
+  return (high * high >> 1) + upper_rows[high >> 4 << 7 | low >> 2] +
+         lower_rows[(high >> 1 & 7) << 3 | low >> 6];
+}
+
+/// How far to the left the coefficients of a table stand, and what is added for rounding, all
+/// counted in 2^-17 of the last place of the result, before any normalization.
+struct interpolation_scale {
+  int c0;
+  int c1;
+  int c2;
+  int bias;
+};
+
+/// Returns the segment's polynomial at `x`, the 17 bits of the argument below the segment's number.
+template <interpolation_scale Scale>
+constexpr std::int64_t interpolate(const segment& s, std::uint32_t x) {
+  return (std::int64_t{s.c0} << Scale.c0) + Scale.bias +
+         ((std::int64_t{s.c1} * std::int64_t{x}) << Scale.c1) +
+         ((std::int64_t{s.c2} * truncated_square(x)) << Scale.c2);
+}
+
+inline constexpr std::uint32_t mantissa_mask = 0x7fffff;
+inline constexpr std::uint32_t low_17_bits = 0x1ffff;
+inline constexpr float canonical_nan = std::bit_cast<float>(canonical_nan32);
+inline constexpr float positive_infinity = std::numeric_limits<float>::infinity();
+
+/// The parts of a float. A subnormal has the parts of a zero.
+struct float_parts {
+  std::uint32_t sign;  ///< in its place, the highest bit
+  int exponent;        ///< -127 for zero, 128 for infinity and NaN
+  std::uint32_t mantissa;
+};
+constexpr float_parts parts_of(float a) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(a);
+  const int exponent = static_cast<int>(bits >> 23 & 0xff) - 127;
+  return {bits & 0x80000000u, exponent, exponent == -127 ? 0 : bits & mantissa_mask};
+}
+
+/// Returns the float of this sign, whose exponent and mantissa are the sum of `mantissa` and an
+/// exponent field: a mantissa of 2^23 counts one exponent up. Too small a result is zero.
+constexpr float assemble(std::uint32_t sign, int exponent, std::int64_t mantissa) {
+  const std::int64_t bits = std::int64_t{exponent + 127} * (1 << 23) + mantissa;
+  return std::bit_cast<float>(sign | (bits < (1 << 23) ? 0u : static_cast<std::uint32_t>(bits)));
+}
+
+/// Returns magnitude / 2^scale, truncated to the 24 bits of a float.
+constexpr float normalize(std::uint32_t sign, std::uint64_t magnitude, int scale) {
+  if (magnitude == 0) return std::bit_cast<float>(sign);
+  const int width = 64 - std::countl_zero(magnitude);
+  const std::uint64_t mantissa = width > 24 ? magnitude >> (width - 24) : magnitude << (24 - width);
+  return assemble(sign, width - 1 - scale, static_cast<std::int64_t>(mantissa & mantissa_mask));
+}
+
+/// MUFU.RCP: 1 / a
+constexpr float unit_reciprocal(float a) {
+  const float_parts p = parts_of(a);
+  if (p.exponent == 128) {
+    return p.mantissa != 0 ? canonical_nan : std::bit_cast<float>(p.sign);
+  }
+  if (p.exponent == -127) return p.sign != 0 ? -positive_infinity : positive_infinity;
+  const std::int64_t y = interpolate<{15, 1, 2, 8092}>(reciprocal_segments[p.mantissa >> 16],
+                                                       (p.mantissa & 0xffff) << 1);
+  return assemble(p.sign, -p.exponent - 1, y >> 17);
+}
+
+/// MUFU.RSQ: 1 / sqrt(a)
+constexpr float unit_rsqrt(float a) {
+  const float_parts p = parts_of(a);
+  if (p.exponent == -127) return p.sign != 0 ? -positive_infinity : positive_infinity;
+  if (p.sign != 0 || (p.exponent == 128 && p.mantissa != 0)) return canonical_nan;
+  if (p.exponent == 128) return 0.0f;
+  const std::uint32_t odd = static_cast<std::uint32_t>(p.exponent) & 1u;
+  const int half = (p.exponent - static_cast<int>(odd)) / 2;
+  if (odd == 0 && p.mantissa == 0) return assemble(0, -half, 0);
+  const segment& s = rsqrt_segments[odd * 64 + (p.mantissa >> 17)];
+  const std::int64_t y = interpolate<{15, 1, 3, -1}>(s, p.mantissa & low_17_bits);
+  return assemble(0, -half - 1, y >> 17);
+}
+
+/// MUFU.SQRT: the square root of `a`
+constexpr float unit_sqrt(float a) {
+  const float_parts p = parts_of(a);
+  if (p.exponent == -127) return std::bit_cast<float>(p.sign);
+  if (p.sign != 0 || (p.exponent == 128 && p.mantissa != 0)) return canonical_nan;
+  if (p.exponent == 128) return positive_infinity;
+  const std::uint32_t odd = static_cast<std::uint32_t>(p.exponent) & 1u;
+  const int half = (p.exponent - static_cast<int>(odd)) / 2;
+  const segment& s = sqrt_segments[odd * 64 + (p.mantissa >> 17)];
+  const std::int64_t y = interpolate<{15, 0, 1, -1}>(s, p.mantissa & low_17_bits);
+  return assemble(0, half, y >> 17);
+}
+
+/// MUFU.EX2: 2 to the power of `a`, which is cut to 23 bits after the point.
+constexpr float unit_exp2(float a) {
+  const float_parts p = parts_of(a);
+  if (p.exponent == 128 && p.mantissa != 0) return canonical_nan;
+  if (p.exponent >= 7) return p.sign != 0 ? 0.0f : positive_infinity;
+  const std::uint32_t magnitude = p.mantissa | (1u << 23);
+  const std::uint32_t fixed = p.exponent >= 0     ? magnitude << p.exponent
+                              : p.exponent >= -24 ? magnitude >> -p.exponent
+                                                  : 0;
+  // The negative of the magnitude is its complement, but for an integer.
+  const bool integer = (fixed & mantissa_mask) == 0;
+  const std::uint32_t power = p.sign == 0 ? fixed : integer ? 0u - fixed : ~fixed;
+  const int exponent = static_cast<std::int32_t>(power) >> 23;
+  const std::uint32_t fraction = power & mantissa_mask;
+  const std::int64_t y =
+      interpolate<{15, 2, 2, 24456}>(exp2_segments[fraction >> 17], fraction & low_17_bits);
+  return assemble(0, exponent, y >> 17);
+}
+
+/// MUFU.LG2: the logarithm to base 2
+constexpr float unit_log2(float a) {
+  const float_parts p = parts_of(a);
+  if (p.exponent == -127) return -positive_infinity;
+  if (p.sign != 0 || (p.exponent == 128 && p.mantissa != 0)) return canonical_nan;
+  if (p.exponent == 128) return positive_infinity;
+  if (p.exponent == 0 && p.mantissa == 0) return 0.0f;
+  const std::int64_t fraction =
+      interpolate<{14, 2, 3, 3348}>(log2_segments[p.mantissa >> 17], p.mantissa & low_17_bits);
+  // A sum with 36 bits after the point. The magnitude of a negative one is its complement.
+  const std::int64_t sum = (fraction >> 4) + (std::int64_t{p.exponent} * (std::int64_t{1} << 36));
+  return sum < 0 ? normalize(0x80000000u, static_cast<std::uint64_t>(~sum), 36)
+                 : normalize(0, static_cast<std::uint64_t>(sum), 36);
+}
+
+/// MUFU.SIN and MUFU.COS: the sine of `a` turns, or of a quarter of a turn more. The angle is cut
+/// to 25 bits after the point, of which two are the quadrant.
+template <bool Cosine> constexpr float unit_sine(float a) {
+  const float_parts p = parts_of(a);
+  if (p.exponent == 128) return canonical_nan;
+  const std::uint32_t magnitude = p.exponent == -127 ? 0 : p.mantissa | (1u << 23);
+  const int shift = p.exponent + 2;
+  const std::uint32_t angle = shift >= 25    ? 0
+                              : shift >= 0   ? magnitude << shift
+                              : shift >= -24 ? magnitude >> -shift
+                                             : 0;
+  const std::uint32_t quadrant = (angle >> 23) + (Cosine ? 1 : 0);
+  const std::uint32_t falling = 0u - (quadrant & 1u);
+  const std::uint32_t fraction = (angle ^ falling) & mantissa_mask;
+  const std::uint32_t sign = (quadrant & 2u) << 30 ^ (Cosine ? 0 : p.sign);
+  const std::int64_t y =
+      interpolate<{16, 4, 4, 0}>(sine_segments[fraction >> 17], fraction & low_17_bits);
+  return normalize(sign, static_cast<std::uint64_t>(y), 41);
+}
+
+/// MUFU.TANH: the argument itself below 2^-8, 1 from 8 on.
+constexpr float unit_tanh(float a) {
+  struct binade {
+    std::uint8_t first;  ///< segment
+    std::uint8_t index;  ///< bits of the mantissa that pick the segment
+  };
+  constexpr std::array<binade, 11> binades{{{0, 0},
+                                            {1, 0},
+                                            {2, 0},
+                                            {3, 1},
+                                            {5, 1},
+                                            {7, 2},
+                                            {11, 2},
+                                            {15, 2},
+                                            {19, 3},
+                                            {27, 4},
+                                            {43, 3}}};
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(a);
+  const std::uint32_t sign = bits & 0x80000000u;
+  const int exponent = static_cast<int>(bits >> 23 & 0xff) - 127;
+  const std::uint32_t mantissa = bits & mantissa_mask;
+  if (exponent < -8) return a;
+  if (exponent == 128 && mantissa != 0) return canonical_nan;
+  if (exponent >= 3) return std::bit_cast<float>(sign | 0x3f800000u);
+  const binade b = binades[static_cast<std::size_t>(exponent + 8)];
+  const segment& s = tanh_segments[b.first + (mantissa >> (23 - b.index))];
+  const std::uint32_t x = (mantissa >> (6 - b.index)) & low_17_bits;
+  return normalize(sign, static_cast<std::uint64_t>(interpolate<{17, 0, 2, 0}>(s, x)), 41);
+}
+
+}  // namespace gpu::inline v1::testing::ptx::detail
