@@ -104,6 +104,22 @@ constexpr float normalize(std::uint32_t sign, std::uint64_t magnitude, int scale
   return assemble(sign, width - 1 - scale, static_cast<std::int64_t>(mantissa & mantissa_mask));
 }
 
+/// Returns 2 / m for m in [1, 2) with this mantissa, as a number in [1, 2] less one, scaled by
+/// 2^40.
+constexpr std::int64_t reciprocal_of_mantissa(std::uint32_t mantissa) {
+  return interpolate<{15, 1, 2, 8092}>(reciprocal_segments[mantissa >> 16], (mantissa & 0xffff)
+                                                                                << 1);
+}
+
+/// Returns 2 / sqrt(m), or 2 / sqrt(2 * m) for an odd exponent, likewise. For one it is two: the
+/// only result that the parabola misses.
+constexpr std::int64_t rsqrt_of_mantissa(int exponent, std::uint32_t mantissa) {
+  const std::uint32_t odd = static_cast<std::uint32_t>(exponent) & 1u;
+  if (odd == 0 && mantissa == 0) return std::int64_t{1} << 40;
+  return interpolate<{15, 1, 3, -1}>(rsqrt_segments[odd * 64 + (mantissa >> 17)],
+                                     mantissa & low_17_bits);
+}
+
 /// MUFU.RCP: 1 / a
 constexpr float unit_reciprocal(float a) {
   const float_parts p = parts_of(a);
@@ -111,9 +127,7 @@ constexpr float unit_reciprocal(float a) {
     return p.mantissa != 0 ? canonical_nan : std::bit_cast<float>(p.sign);
   }
   if (p.exponent == -127) return p.sign != 0 ? -positive_infinity : positive_infinity;
-  const std::int64_t y = interpolate<{15, 1, 2, 8092}>(reciprocal_segments[p.mantissa >> 16],
-                                                       (p.mantissa & 0xffff) << 1);
-  return assemble(p.sign, -p.exponent - 1, y >> 17);
+  return assemble(p.sign, -p.exponent - 1, reciprocal_of_mantissa(p.mantissa) >> 17);
 }
 
 /// MUFU.RSQ: 1 / sqrt(a)
@@ -122,12 +136,8 @@ constexpr float unit_rsqrt(float a) {
   if (p.exponent == -127) return p.sign != 0 ? -positive_infinity : positive_infinity;
   if (p.sign != 0 || (p.exponent == 128 && p.mantissa != 0)) return canonical_nan;
   if (p.exponent == 128) return 0.0f;
-  const std::uint32_t odd = static_cast<std::uint32_t>(p.exponent) & 1u;
-  const int half = (p.exponent - static_cast<int>(odd)) / 2;
-  if (odd == 0 && p.mantissa == 0) return assemble(0, -half, 0);
-  const segment& s = rsqrt_segments[odd * 64 + (p.mantissa >> 17)];
-  const std::int64_t y = interpolate<{15, 1, 3, -1}>(s, p.mantissa & low_17_bits);
-  return assemble(0, -half - 1, y >> 17);
+  const std::int64_t y = rsqrt_of_mantissa(p.exponent, p.mantissa);
+  return assemble(0, -(p.exponent >> 1) - 1, y >> 17);
 }
 
 /// MUFU.SQRT: the square root of `a`
@@ -137,10 +147,9 @@ constexpr float unit_sqrt(float a) {
   if (p.sign != 0 || (p.exponent == 128 && p.mantissa != 0)) return canonical_nan;
   if (p.exponent == 128) return positive_infinity;
   const std::uint32_t odd = static_cast<std::uint32_t>(p.exponent) & 1u;
-  const int half = (p.exponent - static_cast<int>(odd)) / 2;
   const segment& s = sqrt_segments[odd * 64 + (p.mantissa >> 17)];
   const std::int64_t y = interpolate<{15, 0, 1, -1}>(s, p.mantissa & low_17_bits);
-  return assemble(0, half, y >> 17);
+  return assemble(0, p.exponent >> 1, y >> 17);
 }
 
 /// MUFU.EX2: 2 to the power of `a`, which is cut to 23 bits after the point.
@@ -225,6 +234,43 @@ constexpr float unit_tanh(float a) {
   const segment& s = tanh_segments[b.first + (mantissa >> (23 - b.index))];
   const std::uint32_t x = (mantissa >> (6 - b.index)) & low_17_bits;
   return normalize(sign, static_cast<std::uint64_t>(interpolate<{17, 0, 2, 0}>(s, x)), 41);
+}
+
+/// Returns the double of this sign, whose upper word without the sign is `word`, and whose lower is
+/// zero. Too small a result is zero.
+constexpr double assemble_upper(std::uint32_t sign, std::int64_t word) {
+  const std::uint32_t magnitude = word < (1 << 20) ? 0u : static_cast<std::uint32_t>(word);
+  return std::bit_cast<double>(std::uint64_t{sign | magnitude} << 32);
+}
+
+/// The parts of the upper word of a double, which is all that the unit reads and writes of one: a
+/// NaN whose payload lies in the lower word is an infinity to it. It has the segments of floats.
+constexpr float_parts upper_parts_of(double a) {
+  const auto word = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(a) >> 32);
+  const int exponent = static_cast<int>(word >> 20 & 0x7ff) - 1023;
+  return {word & 0x80000000u, exponent, (word & 0xfffff) << 3};
+}
+
+inline constexpr std::int64_t upper_infinity = 0x7ff00000;
+inline constexpr double upper_nan = std::bit_cast<double>(std::uint64_t{0x7fffffff00000000});
+
+/// MUFU.RCP64H: 1 / a
+constexpr double unit_reciprocal(double a) {
+  const float_parts p = upper_parts_of(a);
+  if (p.exponent == 1024) return p.mantissa != 0 ? upper_nan : assemble_upper(p.sign, 0);
+  if (p.exponent == -1023) return assemble_upper(p.sign, upper_infinity);
+  const std::int64_t y = reciprocal_of_mantissa(p.mantissa);
+  return assemble_upper(p.sign, (y >> 20) + std::int64_t{1022 - p.exponent} * (1 << 20));
+}
+
+/// MUFU.RSQ64H: 1 / sqrt(a)
+constexpr double unit_rsqrt(double a) {
+  const float_parts p = upper_parts_of(a);
+  if (p.exponent == -1023) return assemble_upper(p.sign, upper_infinity);
+  if (p.sign != 0 || (p.exponent == 1024 && p.mantissa != 0)) return upper_nan;
+  if (p.exponent == 1024) return 0.0;
+  const std::int64_t y = rsqrt_of_mantissa(p.exponent, p.mantissa);
+  return assemble_upper(0, (y >> 20) + std::int64_t{1022 - (p.exponent >> 1)} * (1 << 20));
 }
 
 }  // namespace gpu::inline v1::testing::ptx::detail
