@@ -154,21 +154,17 @@ constexpr float unit_sqrt(float a) {
 
 /// MUFU.EX2: 2 to the power of `a`, which is cut to 23 bits after the point.
 constexpr float unit_exp2(float a) {
-  const float_parts p = parts_of(a);
-  if (p.exponent == 128 && p.mantissa != 0) return canonical_nan;
-  if (p.exponent >= 7) return p.sign != 0 ? 0.0f : positive_infinity;
-  const std::uint32_t magnitude = p.mantissa | (1u << 23);
-  const std::uint32_t fixed = p.exponent >= 0     ? magnitude << p.exponent
-                              : p.exponent >= -24 ? magnitude >> -p.exponent
-                                                  : 0;
-  // The negative of the magnitude is its complement, but for an integer.
-  const bool integer = (fixed & mantissa_mask) == 0;
-  const std::uint32_t power = p.sign == 0 ? fixed : integer ? 0u - fixed : ~fixed;
-  const int exponent = static_cast<std::int32_t>(power) >> 23;
-  const std::uint32_t fraction = power & mantissa_mask;
+  if (!(a > -128.0f && a < 128.0f)) {
+    return a < 0.0f ? 0.0f : a > 0.0f ? positive_infinity : canonical_nan;
+  }
+  const auto fixed = static_cast<std::int32_t>(a * 0x1p23f);
+  // The negative of a magnitude is its complement, but for an integer.
+  const bool complement = a < 0.0f && (fixed & std::int32_t{mantissa_mask}) != 0;
+  const std::int32_t power = fixed - (complement ? 1 : 0);
+  const std::uint32_t fraction = static_cast<std::uint32_t>(power) & mantissa_mask;
   const std::int64_t y =
       interpolate<{15, 2, 2, 24456}>(exp2_segments[fraction >> 17], fraction & low_17_bits);
-  return assemble(0, exponent, y >> 17);
+  return assemble(0, power >> 23, y >> 17);
 }
 
 /// MUFU.LG2: the logarithm to base 2
