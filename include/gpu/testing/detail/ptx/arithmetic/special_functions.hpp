@@ -158,13 +158,17 @@ constexpr float unit_exp2(float a) {
     return a < 0.0f ? 0.0f : a > 0.0f ? positive_infinity : canonical_nan;
   }
   const auto fixed = static_cast<std::int32_t>(a * 0x1p23f);
-  // The negative of a magnitude is its complement, but for an integer.
-  const bool complement = a < 0.0f && (fixed & std::int32_t{mantissa_mask}) != 0;
-  const std::int32_t power = fixed - (complement ? 1 : 0);
-  const std::uint32_t fraction = static_cast<std::uint32_t>(power) & mantissa_mask;
+  // The negative of a magnitude is its complement, but for an integer. Without branches: signs are
+  // hard to predict.
+  const std::uint32_t not_integer = (fixed & std::int32_t{mantissa_mask}) != 0 ? 1u : 0u;
+  const std::uint32_t power =
+      static_cast<std::uint32_t>(fixed) - (std::bit_cast<std::uint32_t>(a) >> 31 & not_integer);
+  const std::uint32_t fraction = power & mantissa_mask;
   const std::int64_t y =
       interpolate<{15, 2, 2, 24456}>(exp2_segments[fraction >> 17], fraction & low_17_bits);
-  return assemble(0, power >> 23, y >> 17);
+  const auto bits = static_cast<std::int32_t>(power - fraction + 0x3f800000u +
+                                              static_cast<std::uint32_t>(y >> 17));
+  return std::bit_cast<float>(bits < (1 << 23) ? 0 : bits);
 }
 
 /// MUFU.LG2: the logarithm to base 2
