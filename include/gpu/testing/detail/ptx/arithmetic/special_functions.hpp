@@ -154,7 +154,7 @@ constexpr float unit_sqrt(float a) {
 
 /// MUFU.EX2: 2 to the power of `a`, which is cut to 23 bits after the point.
 constexpr float unit_exp2(float a) {
-  if (!(a > -128.0f && a < 128.0f)) {
+  if (!(a >= -126.0f && a < 128.0f)) {
     return a < 0.0f ? 0.0f : a > 0.0f ? positive_infinity : canonical_nan;
   }
   const auto fixed = static_cast<std::int32_t>(a * 0x1p23f);
@@ -166,9 +166,7 @@ constexpr float unit_exp2(float a) {
   const std::uint32_t fraction = power & mantissa_mask;
   const std::int64_t y =
       interpolate<{15, 2, 2, 24456}>(exp2_segments[fraction >> 17], fraction & low_17_bits);
-  const auto bits = static_cast<std::int32_t>(power - fraction + 0x3f800000u +
-                                              static_cast<std::uint32_t>(y >> 17));
-  return std::bit_cast<float>(bits < (1 << 23) ? 0 : bits);
+  return std::bit_cast<float>(power - fraction + 0x3f800000u + static_cast<std::uint32_t>(y >> 17));
 }
 
 /// MUFU.LG2: the logarithm to base 2
