@@ -19,40 +19,37 @@
 
 namespace gpu::inline v1::testing::ptx::detail {
 
-/// Returns the products of the bits of `high` and `low` that the squarer adds up: bit h of `high`
-/// with bit l of `low` counts 2^(h + l - 9), and nothing if that is less than 1.
-constexpr std::uint32_t sum_of_rows(std::uint32_t high, std::uint32_t low) {
+/// Returns about x * x / 2^19 for x of 17 bits. The unit multiplies each pair of bits once, adds up
+/// these rows, and has no column for a product below 2^19.
+constexpr std::uint32_t sum_of_rows(std::uint32_t x) {
   std::uint32_t sum = 0;
-  for (unsigned h = 1; h < 8; ++h) sum += (high >> h & 1u) * (low >> (9 - h));
+  for (unsigned bit = 10; bit < 17; ++bit) {
+    const std::uint32_t lower = x & ((1u << bit) - 1);
+    if ((x >> bit & 1) != 0) sum += (1u << (2 * bit - 19)) + (lower >> (18 - bit));
+  }
   return sum;
 }
 
-/// sum_of_rows for the upper four bits of `high` and the upper seven of `low`, which are all that
-/// count for them; then for bits 1 to 3 of `high` and the upper three of `low`. One product of
-/// tables is much faster than seven rows.
-inline constexpr std::array<std::uint8_t, 16 * 128> upper_rows = [] {
-  std::array<std::uint8_t, 16 * 128> sums{};
+/// The sums of x's upper 11 bits, and what its bits 2 to 5 add to them: only the upper 4 bits make
+/// products of these that count. Two small tables are much faster than seven rows.
+inline constexpr std::array<std::uint16_t, 2048> upper_sums = [] {
+  std::array<std::uint16_t, 2048> sums{};
   for (std::uint32_t i = 0; i < sums.size(); ++i) {
-    sums[i] = static_cast<std::uint8_t>(sum_of_rows(i >> 7 << 4, (i & 127) << 2));
+    sums[i] = static_cast<std::uint16_t>(sum_of_rows(i << 6));
   }
   return sums;
 }();
-inline constexpr std::array<std::uint8_t, 8 * 8> lower_rows = [] {
-  std::array<std::uint8_t, 8 * 8> sums{};
+inline constexpr std::array<std::uint8_t, 256> lower_sums = [] {
+  std::array<std::uint8_t, 256> sums{};
   for (std::uint32_t i = 0; i < sums.size(); ++i) {
-    sums[i] = static_cast<std::uint8_t>(sum_of_rows(i >> 3 << 1, (i & 7) << 6));
+    const std::uint32_t upper = i >> 4 << 13;
+    sums[i] = static_cast<std::uint8_t>(sum_of_rows(upper | (i & 15) << 2) - sum_of_rows(upper));
   }
   return sums;
 }();
 
-/// Returns about x * x / 2^19 for x of 17 bits. The unit multiplies each pair of bits once, and has
-/// no column for a product below 2^19: of the upper eight bits only the square of the lowest is
-/// left out, of the lower nine all products with one another.
 constexpr std::int64_t truncated_square(std::uint32_t x) {
-  const std::uint32_t high = x >> 9;
-  const std::uint32_t low = x & 0x1ff;
-  return (high * high >> 1) + upper_rows[high >> 4 << 7 | low >> 2] +
-         lower_rows[(high >> 1 & 7) << 3 | low >> 6];
+  return upper_sums[x >> 6] + lower_sums[(x >> 9 & 0xf0) | (x >> 2 & 15)];
 }
 
 /// How far to the left the coefficients of a table stand, and what is added for rounding, all
