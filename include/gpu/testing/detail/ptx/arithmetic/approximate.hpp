@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #include <gpu/testing/detail/ptx/arithmetic/float_bits.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/floating.hpp>
@@ -46,7 +47,7 @@ template <bool Ftz = false> constexpr float rsqrt_approx(float a) {
   return detail::with_nan(detail::unit_rsqrt(a * 0x1p24f) * 0x1p12f);
 }
 
-/// rsqrt.approx.f64: the unit's result of 20 bits, made better by two steps of Newton's in one.
+/// rsqrt.approx.f64: the unit's result of 20 bits, made better by one step of third order.
 inline double rsqrt_approx(double a) {
   if (a == 0.0) return 1.0 / a;
   if (a == std::numeric_limits<double>::infinity()) return 0.0;

@@ -48,6 +48,7 @@ inline constexpr std::array<std::uint8_t, 256> lower_sums = [] {
   return sums;
 }();
 
+/// The same as sum_of_rows.
 constexpr std::int64_t truncated_square(std::uint32_t x) {
   return upper_sums[x >> 6] + lower_sums[(x >> 9 & 0xf0) | (x >> 2 & 15)];
 }
@@ -60,6 +61,14 @@ struct interpolation_scale {
   int c2;
   int bias;
 };
+
+inline constexpr interpolation_scale reciprocal_scale{15, 1, 2, 8092};
+inline constexpr interpolation_scale rsqrt_scale{15, 1, 3, -1};
+inline constexpr interpolation_scale sqrt_scale{15, 0, 1, -1};
+inline constexpr interpolation_scale exp2_scale{15, 2, 2, 24456};
+inline constexpr interpolation_scale log2_scale{14, 2, 3, 3348};
+inline constexpr interpolation_scale sine_scale{16, 4, 4, 0};
+inline constexpr interpolation_scale tanh_scale{17, 0, 2, 0};
 
 /// Returns the segment's polynomial at `x`, the 17 bits of the argument below the segment's number.
 template <interpolation_scale Scale>
@@ -104,8 +113,8 @@ constexpr float normalize(std::uint32_t sign, std::uint64_t magnitude, int scale
 /// Returns 2 / m for m in [1, 2) with this mantissa, as a number in [1, 2] less one, scaled by
 /// 2^40.
 constexpr std::int64_t reciprocal_of_mantissa(std::uint32_t mantissa) {
-  return interpolate<{15, 1, 2, 8092}>(reciprocal_segments[mantissa >> 16], (mantissa & 0xffff)
-                                                                                << 1);
+  const std::uint32_t x = (mantissa & 0xffff) << 1;
+  return interpolate<reciprocal_scale>(reciprocal_segments[mantissa >> 16], x);
 }
 
 /// Returns 2 / sqrt(m), or 2 / sqrt(2 * m) for an odd exponent, likewise. For one it is two: the
@@ -113,8 +122,8 @@ constexpr std::int64_t reciprocal_of_mantissa(std::uint32_t mantissa) {
 constexpr std::int64_t rsqrt_of_mantissa(int exponent, std::uint32_t mantissa) {
   const std::uint32_t odd = static_cast<std::uint32_t>(exponent) & 1u;
   if (odd == 0 && mantissa == 0) return std::int64_t{1} << 40;
-  return interpolate<{15, 1, 3, -1}>(rsqrt_segments[odd * 64 + (mantissa >> 17)],
-                                     mantissa & low_17_bits);
+  return interpolate<rsqrt_scale>(rsqrt_segments[odd * 64 + (mantissa >> 17)],
+                                  mantissa & low_17_bits);
 }
 
 /// MUFU.RCP: 1 / a
@@ -145,7 +154,7 @@ constexpr float unit_sqrt(float a) {
   if (p.exponent == 128) return positive_infinity;
   const std::uint32_t odd = static_cast<std::uint32_t>(p.exponent) & 1u;
   const segment& s = sqrt_segments[odd * 64 + (p.mantissa >> 17)];
-  const std::int64_t y = interpolate<{15, 0, 1, -1}>(s, p.mantissa & low_17_bits);
+  const std::int64_t y = interpolate<sqrt_scale>(s, p.mantissa & low_17_bits);
   return assemble(0, p.exponent >> 1, y >> 17);
 }
 
@@ -162,7 +171,7 @@ constexpr float unit_exp2(float a) {
       static_cast<std::uint32_t>(fixed) - (std::bit_cast<std::uint32_t>(a) >> 31 & not_integer);
   const std::uint32_t fraction = power & mantissa_mask;
   const std::int64_t y =
-      interpolate<{15, 2, 2, 24456}>(exp2_segments[fraction >> 17], fraction & low_17_bits);
+      interpolate<exp2_scale>(exp2_segments[fraction >> 17], fraction & low_17_bits);
   return std::bit_cast<float>(power - fraction + 0x3f800000u + static_cast<std::uint32_t>(y >> 17));
 }
 
@@ -174,7 +183,7 @@ constexpr float unit_log2(float a) {
   if (p.exponent == 128) return positive_infinity;
   if (p.exponent == 0 && p.mantissa == 0) return 0.0f;
   const std::int64_t fraction =
-      interpolate<{14, 2, 3, 3348}>(log2_segments[p.mantissa >> 17], p.mantissa & low_17_bits);
+      interpolate<log2_scale>(log2_segments[p.mantissa >> 17], p.mantissa & low_17_bits);
   // A sum with 36 bits after the point. The magnitude of a negative one is its complement.
   const std::int64_t sum = (fraction >> 4) + (std::int64_t{p.exponent} * (std::int64_t{1} << 36));
   return sum < 0 ? normalize(0x80000000u, static_cast<std::uint64_t>(~sum), 36)
@@ -197,27 +206,15 @@ template <bool Cosine> constexpr float unit_sine(float a) {
   const std::uint32_t fraction = (angle ^ falling) & mantissa_mask;
   const std::uint32_t sign = (quadrant & 2u) << 30 ^ (Cosine ? 0 : p.sign);
   const std::int64_t y =
-      interpolate<{16, 4, 4, 0}>(sine_segments[fraction >> 17], fraction & low_17_bits);
+      interpolate<sine_scale>(sine_segments[fraction >> 17], fraction & low_17_bits);
   return normalize(sign, static_cast<std::uint64_t>(y), 41);
 }
 
 /// MUFU.TANH: the argument itself below 2^-8, 1 from 8 on.
 constexpr float unit_tanh(float a) {
-  struct binade {
-    std::uint8_t first;  ///< segment
-    std::uint8_t index;  ///< bits of the mantissa that pick the segment
-  };
-  constexpr std::array<binade, 11> binades{{{0, 0},
-                                            {1, 0},
-                                            {2, 0},
-                                            {3, 1},
-                                            {5, 1},
-                                            {7, 2},
-                                            {11, 2},
-                                            {15, 2},
-                                            {19, 3},
-                                            {27, 4},
-                                            {43, 3}}};
+  // For each power of two: the first segment, and how many bits of the mantissa pick the segment.
+  constexpr std::array<std::uint8_t, 11> first_segments{0, 1, 2, 3, 5, 7, 11, 15, 19, 27, 43};
+  constexpr std::array<std::uint8_t, 11> index_bits{0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 3};
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(a);
   const std::uint32_t sign = bits & 0x80000000u;
   const int exponent = static_cast<int>(bits >> 23 & 0xff) - 127;
@@ -225,10 +222,11 @@ constexpr float unit_tanh(float a) {
   if (exponent < -8) return a;
   if (exponent == 128 && mantissa != 0) return canonical_nan;
   if (exponent >= 3) return std::bit_cast<float>(sign | 0x3f800000u);
-  const binade b = binades[static_cast<std::size_t>(exponent + 8)];
-  const segment& s = tanh_segments[b.first + (mantissa >> (23 - b.index))];
-  const std::uint32_t x = (mantissa >> (6 - b.index)) & low_17_bits;
-  return normalize(sign, static_cast<std::uint64_t>(interpolate<{17, 0, 2, 0}>(s, x)), 41);
+  const auto binade = static_cast<std::size_t>(exponent + 8);
+  const int index = index_bits[binade];
+  const segment& s = tanh_segments[first_segments[binade] + (mantissa >> (23 - index))];
+  const std::uint32_t x = (mantissa >> (6 - index)) & low_17_bits;
+  return normalize(sign, static_cast<std::uint64_t>(interpolate<tanh_scale>(s, x)), 41);
 }
 
 /// Returns the double of this sign, whose upper word without the sign is `word`, and whose lower is
