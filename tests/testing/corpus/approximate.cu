@@ -1,5 +1,6 @@
-// The approximate instructions, bit for bit, and the functions of the language, whose code may change
-// with the toolkit: within two units of the last place of the errors in documented_errors.hpp.
+// The approximate instructions, bit for bit, and the functions of the language, whose code may
+// change with the toolkit: within two units of the last place of the errors in
+// documented_errors.hpp.
 #include "corpus.cuh"
 
 #define EACH(...)                                       \
