@@ -73,7 +73,7 @@ KERNEL(mandelbrot) {
   out[row * 16 + column] = steps << 16 | (__float_as_uint(x) & 0xffff);
 }
 
-//! bodies grid=1 block=32 in=128 out=96 input=f32unit compare=documented
+//! bodies grid=1 block=32 in=128 out=96 input=f32unit compare=exact
 KERNEL(bodies) {
   // The reciprocal root is approximate.
   __shared__ float4 all_bodies[32];

@@ -160,14 +160,8 @@ TEMPLATE_TEST_CASE("every half means the number that its bits spell", "[ptx][ari
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     const H h{static_cast<std::uint16_t>(bits)};
     run.expect(bits_of(ptx::to_float(h)), bits_of(static_cast<float>(value(h))), bits);
-    const auto near = [&](H got, double want) {
-      const std::uint16_t wanted = rounded<H>(want, std::signbit(want));
-      run.expect(got.bits, wanted, bits);
-    };
-    near(ptx::tanh_approx(h), std::tanh(value(h)));
-    near(ptx::ex2_approx(h), std::exp2(value(h)));
   }
-  run.finish(3 * 65536);
+  run.finish(65536);
 }
 
 TEST_CASE("packed halves do not touch each other", "[ptx][arithmetic]") {

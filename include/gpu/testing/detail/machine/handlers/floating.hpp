@@ -130,39 +130,37 @@ inline handler select_f32_arithmetic(const ptx::instruction& i) {
   return i.with.ftz ? select_f32_nearest<true>(i.op) : select_f32_nearest<false>(i.op);
 }
 
-/// The functions of f32 that are computed to a few ulps.
-template <bool Ftz> [[gnu::cold]] inline float approximation(const ptx::instruction& i, float a) {
+/// The functions of f32 that the special function unit computes.
+template <bool Ftz> handler select_f32_approximation(ptx::opcode op) {
+  using F = float;
   using ptx::opcode;
-  switch (i.op) {
-    case opcode::rcp: return ptx::rcp_approx<Ftz>(a);
-    case opcode::sqrt: return ptx::sqrt_approx<Ftz>(a);
-    case opcode::rsqrt: return ptx::rsqrt_approx<Ftz>(a);
-    case opcode::sin: return ptx::sin_approx<Ftz>(a);
-    case opcode::cos: return ptx::cos_approx<Ftz>(a);
-    case opcode::lg2: return ptx::lg2_approx<Ftz>(a);
-    case opcode::ex2: return ptx::ex2_approx<Ftz>(a);
-    default: return ptx::tanh_approx(a);
+  switch (op) {
+    case opcode::rcp: return lane_by_lane<F, F>([](F a) { return ptx::rcp_approx<Ftz>(a); });
+    case opcode::sqrt: return lane_by_lane<F, F>([](F a) { return ptx::sqrt_approx<Ftz>(a); });
+    case opcode::rsqrt: return lane_by_lane<F, F>([](F a) { return ptx::rsqrt_approx<Ftz>(a); });
+    case opcode::lg2: return lane_by_lane<F, F>([](F a) { return ptx::lg2_approx<Ftz>(a); });
+    case opcode::ex2: return lane_by_lane<F, F>([](F a) { return ptx::ex2_approx<Ftz>(a); });
+    case opcode::sin: return lane_by_lane<F, F>([](F a) { return ptx::sin_approx(a); });
+    case opcode::cos: return lane_by_lane<F, F>([](F a) { return ptx::cos_approx(a); });
+    default: return lane_by_lane<F, F>([](F a) { return ptx::tanh_approx(a); });
   }
 }
 
-inline handler select_f32_approximation() {
-  return rarely<float, float>([](const ptx::instruction& i, float a) {
-    return i.with.ftz ? approximation<true>(i, a) : approximation<false>(i, a);
-  });
+inline handler select_f32_approximation(const ptx::instruction& i) {
+  return i.with.ftz ? select_f32_approximation<true>(i.op) : select_f32_approximation<false>(i.op);
+}
+
+template <bool Ftz> handler select_f32_quotient(bool full) {
+  using F = float;
+  if (full) return lane_by_lane<F, F, F>([](F a, F b) { return ptx::div_full<Ftz>(a, b); });
+  return lane_by_lane<F, F, F>([](F a, F b) { return ptx::div_approx<Ftz>(a, b); });
 }
 
 inline handler select_f32_division(const ptx::instruction& i) {
-  using F = float;
-  using I = ptx::instruction;
   if (!i.with.approx && !i.with.full) return select_f32_arithmetic(i);
-  if (i.op != ptx::opcode::div) return select_f32_approximation();
-  if (i.with.full)
-    return rarely<F, F, F>([](const I& d, F a, F b) {
-      return d.with.ftz ? ptx::div_full<true>(a, b) : ptx::div_full<false>(a, b);
-    });
-  return rarely<F, F, F>([](const I& d, F a, F b) {
-    return d.with.ftz ? ptx::div_approx<true>(a, b) : ptx::div_approx<false>(a, b);
-  });
+  if (i.op != ptx::opcode::div) return select_f32_approximation(i);
+  return i.with.ftz ? select_f32_quotient<true>(i.with.full)
+                    : select_f32_quotient<false>(i.with.full);
 }
 
 template <bool Max, bool Ftz>
@@ -205,7 +203,7 @@ inline handler select_f32(const ptx::instruction& i) {
     case opcode::cos:
     case opcode::lg2:
     case opcode::ex2:
-    case opcode::tanh: return select_f32_approximation();
+    case opcode::tanh: return select_f32_approximation(i);
     case opcode::copysign:
       return lane_by_lane<F, F, F>([](F a, F b) { return ptx::copysign(a, b); });
     default: return nullptr;

@@ -1,102 +1,115 @@
 #pragma once
 /// \file
-/// The `.approx` and `.full` instructions. A GPU looks their results up in tables that are not
-/// documented, so the last bits may differ here. A result is within one unit in the last place of
-/// the correctly rounded value, which lies within every documented error bound, and has the
-/// documented result for each special operand.
+/// The `.approx` and `.full` instructions of f32 and f64: what the device's compiler makes of them
+/// around the special function unit, bit for bit as on an H100. Without `.ftz` that is scaling,
+/// because the unit takes subnormals for zeros.
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #include <gpu/testing/detail/ptx/arithmetic/float_bits.hpp>
+#include <gpu/testing/detail/ptx/arithmetic/floating.hpp>
+#include <gpu/testing/detail/ptx/arithmetic/special_functions.hpp>
 
 namespace gpu::inline v1::testing::ptx {
 
-/// rcp.approx.f32
-template <bool Ftz = false> constexpr float rcp_approx(float a) {
-  return detail::finish<Ftz, false>(1.0f / detail::flush<Ftz>(a));
-}
-
-/// sqrt.approx.f32
-template <bool Ftz = false> inline float sqrt_approx(float a) {
-  return detail::finish<Ftz, false>(__builtin_sqrtf(detail::flush<Ftz>(a)));
-}
-
-/// rsqrt.approx.f32: an infinity of its sign for a zero.
-template <bool Ftz = false> inline float rsqrt_approx(float a) {
-  const double root = __builtin_sqrt(static_cast<double>(detail::flush<Ftz>(a)));
-  return detail::finish<Ftz, false>(static_cast<float>(1.0 / root));
-}
-
-/// rsqrt.approx.f64
-inline double rsqrt_approx(double a) { return detail::with_nan(1.0 / __builtin_sqrt(a), a); }
-
-/// div.approx.f32: a * (1 / b), where the reciprocal of a divisor beyond 2^126 is zero: then the
-/// quotient is zero too, or NaN if `a` is infinite.
-template <bool Ftz = false> constexpr float div_approx(float a, float b) {
-  a = detail::flush<Ftz>(a);
-  b = detail::flush<Ftz>(b);
-  const bool beyond = b > 0x1p126f || b < -0x1p126f;
-  const float zero = b < 0.0f ? -0.0f : 0.0f;
-  return detail::finish<Ftz, false>(beyond ? a * zero : a / b);
-}
-
-/// div.full.f32: as div.approx, for every divisor.
-template <bool Ftz = false> constexpr float div_full(float a, float b) {
-  return detail::finish<Ftz, false>(detail::flush<Ftz>(a) / detail::flush<Ftz>(b));
-}
-
-/// ex2.approx.f32: 2 to the power of `a`.
-template <bool Ftz = false> inline float ex2_approx(float a) {
-  const double power = __builtin_exp2(static_cast<double>(detail::flush<Ftz>(a)));
-  return detail::finish<Ftz, false>(static_cast<float>(power));
-}
-
-/// lg2.approx.f32: the logarithm to base 2, -infinity for both zeros.
-template <bool Ftz = false> inline float lg2_approx(float a) {
-  const double logarithm = __builtin_log2(static_cast<double>(detail::flush<Ftz>(a)));
-  return detail::finish<Ftz, false>(static_cast<float>(logarithm));
-}
-
-/// sin.approx.f32
-template <bool Ftz = false> inline float sin_approx(float a) {
-  const double sine = __builtin_sin(static_cast<double>(detail::flush<Ftz>(a)));
-  return detail::finish<Ftz, false>(static_cast<float>(sine));
-}
-
-/// cos.approx.f32
-template <bool Ftz = false> inline float cos_approx(float a) {
-  const double cosine = __builtin_cos(static_cast<double>(detail::flush<Ftz>(a)));
-  return detail::finish<Ftz, false>(static_cast<float>(cosine));
-}
-
-/// tanh.approx.f32
-inline float tanh_approx(float a) {
-  return detail::with_nan(static_cast<float>(__builtin_tanh(static_cast<double>(a))));
-}
-
 namespace detail {
 
-/// The gross f64 approximations read and write the high 32 bits of a double alone, so that a NaN
-/// whose payload lies in the low half is an infinity to them; subnormals are zeros, a NaN is the
-/// canonical one of these two instructions.
-constexpr double upper_word(double a) {
-  return std::bit_cast<double>(to_bits(flush<true>(a)) & static_cast<std::int64_t>(~0ull << 32));
-}
-constexpr double gross_result(double r) {
-  return r != r ? std::bit_cast<double>(std::uint64_t{0x7fffffff00000000}) : upper_word(r);
+constexpr bool is_subnormal_or_zero(float a) { return a > -0x1p-126f && a < 0x1p-126f; }
+constexpr bool is_beyond_2_to_126(float a) { return a < -0x1p126f || a > 0x1p126f; }
+
+/// Turns of a full circle for an angle in radians. The factor is 1 / (2 * pi).
+constexpr float turns(float radians) {
+  return mul<rounding::toward_zero>(radians, std::bit_cast<float>(0x3e22f983));
 }
 
 }  // namespace detail
 
-/// rcp.approx.ftz.f64
-constexpr double rcp_approx_ftz(double a) {
-  return detail::gross_result(1.0 / detail::upper_word(a));
+/// rcp.approx.f32
+template <bool Ftz = false> constexpr float rcp_approx(float a) {
+  if constexpr (Ftz) return detail::unit_reciprocal(a);
+  const float scale = detail::is_beyond_2_to_126(a)     ? 0.25f
+                      : detail::is_subnormal_or_zero(a) ? 0x1p24f
+                                                        : 1.0f;
+  return detail::with_nan(scale * detail::unit_reciprocal(a * scale));
 }
 
-/// rsqrt.approx.ftz.f64
-inline double rsqrt_approx_ftz(double a) {
-  return detail::gross_result(1.0 / __builtin_sqrt(detail::upper_word(a)));
+/// sqrt.approx.f32
+template <bool Ftz = false> constexpr float sqrt_approx(float a) {
+  if (Ftz || !detail::is_subnormal_or_zero(a)) return detail::unit_sqrt(a);
+  return detail::with_nan(detail::unit_sqrt(a * 0x1p24f) * 0x1p-12f);
 }
+
+/// rsqrt.approx.f32: an infinity of its sign for a zero.
+template <bool Ftz = false> constexpr float rsqrt_approx(float a) {
+  if (Ftz || !detail::is_subnormal_or_zero(a)) return detail::unit_rsqrt(a);
+  return detail::with_nan(detail::unit_rsqrt(a * 0x1p24f) * 0x1p12f);
+}
+
+/// rsqrt.approx.f64: the unit's result of 20 bits, made better by one step of third order.
+inline double rsqrt_approx(double a) {
+  if (a == 0.0) return 1.0 / a;
+  if (a == std::numeric_limits<double>::infinity()) return 0.0;
+  if (!(a > 0.0)) return detail::with_nan(std::numeric_limits<double>::quiet_NaN(), a);
+  const bool scaled = a < 0x1p-1022;
+  if (scaled) a = detail::unfused_product(a, 0x1p54);
+  const double r = detail::unit_rsqrt(a);
+  const double error = __builtin_fma(a, -detail::unfused_product(r, r), 1.0);
+  const double better =
+      __builtin_fma(__builtin_fma(error, 0.375, 0.5), detail::unfused_product(r, error), r);
+  return scaled ? better * 0x1p27 : better;
+}
+
+/// div.approx.f32: a * (1 / b), where the reciprocal of a divisor beyond 2^126 is zero: then the
+/// quotient is zero too, or NaN if `a` is infinite.
+template <bool Ftz = false> constexpr float div_approx(float a, float b) {
+  if (!Ftz && detail::is_subnormal_or_zero(b)) {
+    a *= 0x1p24f;
+    b *= 0x1p24f;
+  }
+  return mul<rounding::none, Ftz>(a, detail::unit_reciprocal(b));
+}
+
+/// div.full.f32: as div.approx, for every divisor.
+template <bool Ftz = false> constexpr float div_full(float a, float b) {
+  if (detail::is_beyond_2_to_126(b)) {
+    a = mul<rounding::none, Ftz>(a, 0.25f);
+    b *= 0.25f;
+  }
+  return div_approx<Ftz>(a, b);
+}
+
+/// ex2.approx.f32: 2 to the power of `a`. A power that may be subnormal is a square.
+template <bool Ftz = false> constexpr float ex2_approx(float a) {
+  if (Ftz || !(a < -126.0f)) return detail::unit_exp2(a);
+  const float root = detail::unit_exp2(a * 0.5f);
+  return root * root;
+}
+
+/// lg2.approx.f32: the logarithm to base 2, -infinity for both zeros.
+template <bool Ftz = false> constexpr float lg2_approx(float a) {
+  if (Ftz || !detail::is_subnormal_or_zero(a)) return detail::unit_log2(a);
+  return detail::with_nan(detail::unit_log2(a * 0x1p24f) - 24.0f);
+}
+
+/// sin.approx.f32
+template <bool Ftz = false> constexpr float sin_approx(float a) {
+  return detail::unit_sine<false>(detail::turns(a));
+}
+
+/// cos.approx.f32
+template <bool Ftz = false> constexpr float cos_approx(float a) {
+  return detail::unit_sine<true>(detail::turns(a));
+}
+
+/// tanh.approx.f32
+constexpr float tanh_approx(float a) { return detail::unit_tanh(a); }
+
+/// rcp.approx.ftz.f64
+constexpr double rcp_approx_ftz(double a) { return detail::unit_reciprocal(a); }
+
+/// rsqrt.approx.ftz.f64
+constexpr double rsqrt_approx_ftz(double a) { return detail::unit_rsqrt(a); }
 
 }  // namespace gpu::inline v1::testing::ptx

@@ -10,6 +10,7 @@
 
 #include <gpu/testing/detail/ptx/arithmetic/floating.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/half_bits.hpp>
+#include <gpu/testing/detail/ptx/arithmetic/special_functions.hpp>
 #include <gpu/testing/detail/ptx/modifiers.hpp>
 
 namespace gpu::inline v1::testing::ptx {
@@ -123,14 +124,26 @@ template <comparison C, bool Ftz = false, half_float H> constexpr bool compare(H
   return compare<C, false>(to_float(detail::flush<Ftz>(a)), to_float(detail::flush<Ftz>(b)));
 }
 
-/// tanh.approx: the correctly rounded value, which no GPU promises.
-template <half_float H> inline H tanh_approx(H a) {
-  return detail::to_half<H>(__builtin_tanh(static_cast<double>(to_float(a))));
+namespace detail {
+
+/// A result of the special function unit is cut to the bits of a half; but one that is too large is
+/// infinite.
+template <half_float H> constexpr H cut_to_half(float a) {
+  if (std::same_as<H, f16> && a >= 0x1p16f) a = positive_infinity;
+  return H{static_cast<std::uint16_t>(encode<H, rounding::toward_zero>(static_cast<double>(a)))};
 }
 
-/// ex2.approx: 2 to the power of `a`, correctly rounded.
-template <bool Ftz = false, half_float H> inline H ex2_approx(H a) {
-  return detail::flush<Ftz>(detail::to_half<H>(__builtin_exp2(detail::wide<Ftz>(a))));
+}  // namespace detail
+
+/// tanh.approx
+template <half_float H> constexpr H tanh_approx(H a) {
+  return detail::cut_to_half<H>(detail::unit_tanh(to_float(a)));
+}
+
+/// ex2.approx: 2 to the power of `a`. Subnormal operands give one with and without `.ftz`; only
+/// results of f16 can be subnormal.
+template <bool Ftz = false, half_float H> constexpr H ex2_approx(H a) {
+  return detail::cut_to_half<H>(detail::unit_exp2(to_float(a)));
 }
 
 }  // namespace gpu::inline v1::testing::ptx
