@@ -101,6 +101,7 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Scale alpha, const
       }
     }
   }
+  test::wait_for_copies();
 }
 
 inline int multiply(int type, std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha,

@@ -103,6 +103,7 @@ template <class In, class Out> int transform(int number, void* in, void* out, in
   }
   REQUIRE(driver.memcpy_htod(reinterpret_cast<std::uintptr_t>(out), result.data(),
                              result.size() * sizeof(Out)) == CUDA_SUCCESS);
+  test::wait_for_copies();
   return 0;
 }
 

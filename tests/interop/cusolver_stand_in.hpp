@@ -48,14 +48,17 @@ template <class T> void write(void* to, const std::vector<complex>& values) {
   REQUIRE(gpu::driver::current_entry_points().memcpy_htod(reinterpret_cast<std::uintptr_t>(to),
                                                           host.data(),
                                                           host.size() * sizeof(T)) == CUDA_SUCCESS);
+  test::wait_for_copies();
 }
 /// Stores the info: at the second attempt, if a test lets the first one fail.
 inline int write_info(int* info) {
   const int value = std::exchange(info_of_next, 0);
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (gpu::driver::current_entry_points().memcpy_htod(reinterpret_cast<std::uintptr_t>(info),
-                                                        &value, sizeof value) == CUDA_SUCCESS)
+                                                        &value, sizeof value) == CUDA_SUCCESS) {
+      if (computes) test::wait_for_copies();
       return 0;
+    }
   }
   return 7;
 }

@@ -98,6 +98,7 @@ void multiply(const operand& a, operand b, const operand& c, bool turned, const 
   REQUIRE(gpu::driver::current_entry_points().memcpy_htod(
               reinterpret_cast<std::uintptr_t>(c.values), to.data(), to.size() * sizeof(T)) ==
           CUDA_SUCCESS);
+  test::wait_for_copies();
 }
 
 int multiply(const void* a, const void* b, void* c, bool turned, const void* alpha,

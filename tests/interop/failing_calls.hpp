@@ -33,6 +33,11 @@ class library_call {
   bool fails_ = calls_of_library().fails();
 };
 
+/// Waits until what a stand-in has copied to the device is there. A copy from pageable memory
+/// returns as soon as the driver has read that memory, and streams that do not block do not wait
+/// for it.
+inline void wait_for_copies() { static_cast<void>(driver().stream_synchronize(nullptr)); }
+
 /// Runs `operation`, which returns a result, with each of its library calls failing in turn, and
 /// then without. `check(error, number)` looks at each error. Returns how many calls there are.
 template <class Operation, class Check> int sweep_library(Operation operation, Check check) {
