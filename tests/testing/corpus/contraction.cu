@@ -117,3 +117,20 @@ KERNEL(fused_bf16x2) { FUSES_HALVES("bf16x2"); }
 KERNEL(fused_f16) { FUSES_HALF("f16"); }
 //! fused_bf16 grid=2 block=32 in=256 out=256 input=bf16near compare=exact
 KERNEL(fused_bf16) { FUSES_HALF("bf16"); }
+
+// A division, a reciprocal or a square root that is rounded correctly ends a block: products from
+// before it are not fused with sums behind it, unless a factor is a constant.
+//! fused_around_division grid=2 block=32 in=256 out=256 input=f32near compare=exact
+KERNEL(fused_around_division) {
+  FUSES_F32("{ .reg .f32 m, n, o, d; mul.f32 m, %4, %5; mul.f32 o, %6, 0f3F7FF800;"
+            " div.rn.f32 d, %6, %7; sub.f32 %0, m, d; mul.f32 n, %5, %6; sub.f32 %1, n, d;"
+            " sub.f32 %2, o, d; mul.f32 m, %6, %7; div.full.f32 d, %4, %7; mul.f32 n, %4, %7;"
+            " mul.f32 d, d, d; sub.f32 m, m, d; sub.f32 %3, n, m; }");
+}
+//! fused_around_root grid=2 block=32 in=256 out=256 input=f32near compare=exact
+KERNEL(fused_around_root) {
+  FUSES_F32("{ .reg .f32 m, n, o, d, e; mul.f32 m, %4, %5; abs.f32 d, %6; sqrt.rn.f32 e, d;"
+            " sub.f32 %0, m, e; mul.f32 n, %5, %6; sub.f32 %1, n, e; mul.f32 o, %4, %7;"
+            " rcp.rn.f32 e, %5; sub.f32 %2, o, e; mul.f32 m, %5, %7; rsqrt.approx.f32 e, d;"
+            " sub.f32 %3, m, e; }");
+}

@@ -68,12 +68,24 @@ TEST_CASE("products that are used otherwise, or elsewhere, stay", "[machine]") {
   CHECK(result_of("mul.f32 %m, %a, %b; add.f32 %r, %m, %c;", "sm_90, debug") == apart);
 }
 
+TEST_CASE("divisions, reciprocals and roots that are rounded end a block", "[machine]") {
+  const float fused = std::fma(a, b, c), apart = product() + c;
+  for (const std::string between : {"div.rn.f32 %n, %a, %b;", "rcp.rn.f32 %n, %a;",
+                                    "sqrt.rn.f32 %n, %a;", "sqrt.rz.ftz.f32 %n, %a;"})
+    CHECK(result_of("mul.f32 %m, %a, %b; " + between + " add.f32 %r, %m, %c;") == apart);
+  for (const std::string between :
+       {"div.full.f32 %n, %a, %b;", "rcp.approx.f32 %n, %a;", "sqrt.approx.f32 %n, %a;"})
+    CHECK(result_of("mul.f32 %m, %a, %b; " + between + " add.f32 %r, %m, %c;") == fused);
+}
+
 TEST_CASE("products with a constant are fused in other blocks, too", "[machine]") {
   const float fused = std::fma(a, b, c);
   const std::string elsewhere = " @%p bra END; add.f32 %r, %m, %c; END:";
   CHECK(result_of("mul.f32 %m, %a, 0f3F7FF800;" + elsewhere) == fused);
   CHECK(result_of("ld.param.f32 %n, [parameter]; mul.f32 %m, %n, %a;" + elsewhere) == fused);
   CHECK(result_of("ld.const.f32 %n, [constant]; mul.f32 %m, %a, %n;" + elsewhere) == fused);
+  CHECK(result_of("mul.f32 %m, %a, 0f3F7FF800; div.rn.f32 %n, %a, %b; add.f32 %r, %m, %c;") ==
+        fused);
   CHECK(result_of("mul.f32 %m, %a, 0f3F7FF800; mov.f32 %n, %m;" + elsewhere) == product() + c);
 }
 

@@ -3,8 +3,10 @@
 // A mul, add or sub of floating type without a rounding modifier may be fused, and NVIDIA's
 // assembler does so: compilers leave `a * b - c` to it. It fuses a product into the sums that use
 // it if all of its uses are such sums, so that the product itself need not be computed, and if they
-// are in the same block, or in any if a factor is a constant. That rule follows from what an H200
-// gave for 400 programs; it holds but for loops, which the assembler unrolls before it fuses.
+// are in the same block, or in any if a factor is a constant. Divisions, reciprocals and square
+// roots that are rounded correctly end a block: the assembler branches to a subroutine for their
+// rare cases. That rule follows from what an H200 and an H100 gave for some hundred programs; it
+// holds but for loops, which the assembler unrolls before it fuses.
 #pragma once
 
 #include <algorithm>
@@ -58,6 +60,11 @@ class contraction {
     return (i.op == ptx::opcode::add || i.op == ptx::opcode::sub) && may_fuse(i);
   }
 
+  static bool calls_subroutine(const ptx::instruction& i) {
+    using enum ptx::opcode;
+    return (i.op == div || i.op == rcp || i.op == sqrt) && i.with.round != ptx::rounding::none;
+  }
+
   void number_blocks() {
     const auto& code = function_.instructions;
     std::vector<bool> begins(code.size() + 1);
@@ -73,8 +80,11 @@ class contraction {
     }
     for (const auto& table : function_.branch_tables)
       for (const std::uint32_t label : table) begin_at(label);
-    for (std::size_t n = 0; n < code.size(); ++n)
+    for (std::size_t n = 0; n < code.size(); ++n) {
+      const bool next_part = begins[n] || (n > 0 && calls_subroutine(code[n - 1]));
       blocks_.push_back((blocks_.empty() ? 0 : blocks_.back()) + (begins[n] ? 1 : 0));
+      parts_.push_back((parts_.empty() ? 0 : parts_.back()) + (next_part ? 1 : 0));
+    }
   }
 
   /// Notes where each register is written and read. Instructions other than calls write their first
@@ -156,7 +166,7 @@ class contraction {
         product.types[0] != at(n).types[0] || product.with.ftz != at(n).with.ftz)
       return ptx::no_index;
     const auto factors = function_.operands_of(product).subspan(1);
-    const bool near = blocks_[m] == blocks_[n];
+    const bool near = parts_[m] == parts_[n];
     if (!near && !is_constant(factors[0]) && !is_constant(factors[1])) return ptx::no_index;
     for (const ptx::operand& factor : factors) {
       if (!factor.is_register()) continue;
@@ -200,6 +210,7 @@ class contraction {
 
   const ptx::function& function_;
   std::vector<std::uint32_t> blocks_;               // of each instruction
+  std::vector<std::uint32_t> parts_;                // also ended by calls of subroutines
   std::vector<std::vector<std::uint32_t>> writes_;  // of each register, the instructions
   std::vector<std::vector<std::uint32_t>> reads_;
   std::vector<fusion> fusions_;
