@@ -161,7 +161,8 @@ constexpr float unit_sqrt(float a) {
 /// MUFU.EX2: 2 to the power of `a`, which is cut to 23 bits after the point.
 constexpr float unit_exp2(float a) {
   if (!(a >= -126.0f && a < 128.0f)) {
-    return a < 0.0f ? 0.0f : a > 0.0f ? positive_infinity : canonical_nan;
+    if (is_nan(a)) return canonical_nan;
+    return a < 0.0f ? 0.0f : positive_infinity;
   }
   const auto fixed = static_cast<std::int32_t>(a * 0x1p23f);
   // The negative of a magnitude is its complement, but for an integer. Without branches: signs are
