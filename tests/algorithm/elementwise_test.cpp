@@ -1,6 +1,7 @@
 // Elementwise kernels against arithmetic on the host.
 
 #include "algorithm/algorithm_fixture.hpp"
+#include "support/environment_setting.hpp"
 
 #include <gpu/algorithm/elementwise.hpp>
 #include <gpu/graph.hpp>
@@ -112,6 +113,10 @@ TEST_CASE("snippets may use CUDA's run-time types", "[algorithm][elementwise]") 
   CHECK(run("y[i] = bytes", {.before = "int bytes = sizeof(cudaSurfaceObject_t);"}) == 8);
   CHECK(run("y[i] = sizeof(STREAM)", {.compile = {.defines = {{"STREAM", "cudaStream_t"}}}}) == 8);
   CHECK(run("y[i] = sizeof(STREAM)", {.compile = {.extra = {"-DSTREAM=cudaStream_t"}}}) == 8);
+  {
+    const test::environment_setting set("GPU_COMPILE_OPTIONS", "-DSTREAM=cudaStream_t");
+    CHECK(run("y[i] = sizeof(STREAM) + 1", {}) == 9);
+  }
   // Headers of CUDA's name such types, too.
   CHECK(run("y[i] = cooperative_groups::this_thread_block().size() > 0",
             {.preamble = "#include <cooperative_groups.h>"}) == 1);

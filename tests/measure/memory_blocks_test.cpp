@@ -4,7 +4,12 @@
 
 #include "support/host_memory.hpp"
 #include "support/results.hpp"
+#include "support/subprocess.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -135,6 +140,42 @@ TEST_CASE("the blocks of a caching allocator can be listed while threads allocat
 TEST_CASE("an empty caching allocator has no list of blocks", "[memory][caching]") {
   CHECK(error_of(gpu::list_blocks(caching_allocator{})) == gpu::errc::empty_handle);
   CHECK(error_of(gpu::list_blocks(caching_pinned_allocator{})) == gpu::errc::empty_handle);
+}
+
+TEST_CASE("memory_blocks: child that forks while allocators are locked", "[.child]") {
+  const gpu::device device = test::first_device();
+  const auto cache = value_of(caching_allocator::create(device));
+  const auto pinned = value_of(caching_pinned_allocator::create(device));
+  auto* const state = gpu::detail::caching_access::state_of(cache);
+  auto* const pinned_state = gpu::detail::caching_access::state_of(pinned);
+  // Another thread holds the locks, as it would while it asks the driver.
+  std::thread([&] {
+    state->growing.lock();
+    pinned_state->growing.lock();
+  }).join();
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const auto blocks = list_blocks(cache);
+    const auto of_pinned = list_blocks(pinned);
+    const bool told = !blocks && blocks.error() == gpu::errc::process_forked &&  //
+                      !of_pinned && of_pinned.error() == gpu::errc::process_forked;
+    std::_Exit(told ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  state->growing.unlock();
+  pinned_state->growing.unlock();
+}
+
+TEST_CASE("after fork the blocks of an allocator that was in use cannot be listed",
+          "[memory][caching]") {
+  const auto outcome =
+      test::run_child("memory_blocks: child that forks while allocators are locked");
+  INFO(outcome.output);
+  CHECK(outcome.succeeded());
 }
 
 TEST_CASE("the list of blocks may find no memory on the host", "[memory][caching][faults]") {

@@ -46,19 +46,27 @@ result<sequence<caching_block>> collect_blocks(source_location where,
   });
 }
 
-/// Returns the error of a forked child: another thread of the parent held the lock.
-inline cuda_error forked_error(source_location where) noexcept {
-  return driver::detail::unavailable_error(
-      driver::current_entry_points(), driver::entry_point_index(&driver::entry_points::mem_alloc),
-      where);
-}
-
 /// Passes the blocks of an arena to `work`.
 template <class Work>
 void list_arena(block_arena& arena, unsigned long long lane, Work work) noexcept {
   arena.for_each_block([&](const cached_segment& segment, const cached_block& each) {
     work(caching_block{segment.address, each.address, each.bytes, lane, !each.free});
   });
+}
+
+/// Returns the blocks of an allocator, which `for_each_block(state, work)` passes to `work(block)`.
+template <class Allocator, class ForEachBlock>
+result<sequence<caching_block>> list_blocks_of(const Allocator& allocator, source_location where,
+                                               ForEachBlock for_each_block) noexcept {
+  auto* const state = caching_access::state_of(allocator);
+  if (state == nullptr) return fail(empty_handle_error("gpu::list_blocks", "allocator", where));
+  const scoped_lock held(state->growing);
+  if (!held) {  // in a forked child: another thread of the parent held the lock
+    return fail(driver::detail::unavailable_error(
+        driver::current_entry_points(), driver::entry_point_index(&driver::entry_points::mem_alloc),
+        where));
+  }
+  return collect_blocks(where, [&](auto work) { for_each_block(*state, work); });
 }
 
 }  // namespace detail
@@ -69,28 +77,18 @@ void list_arena(block_arena& arena, unsigned long long lane, Work work) noexcept
 inline result<sequence<caching_block>> list_blocks(
     const caching_allocator& allocator,
     source_location where = source_location::current()) noexcept {
-  detail::caching_state* const state = detail::caching_access::state_of(allocator);
-  if (state == nullptr)
-    return detail::fail(detail::empty_handle_error("gpu::list_blocks", "allocator", where));
-  const detail::scoped_lock held(state->growing);
-  if (!held) return detail::fail(detail::forked_error(where));
-  return detail::collect_blocks(where, [&](auto work) {
-    for (const auto* each = state->common; each != nullptr; each = each->next)
+  return detail::list_blocks_of(allocator, where, [](detail::caching_state& state, auto work) {
+    for (const auto* each = state.common; each != nullptr; each = each->next)
       work(caching_block{each->address, each->address, each->bytes, 0, false});
-    state->for_each_lane(
+    state.for_each_lane(
         [&](detail::stream_lane& lane) { detail::list_arena(lane, lane.number, work); });
   });
 }
 inline result<sequence<caching_block>> list_blocks(
     const caching_pinned_allocator& allocator,
     source_location where = source_location::current()) noexcept {
-  detail::pinned_cache* const state = detail::caching_access::state_of(allocator);
-  if (state == nullptr)
-    return detail::fail(detail::empty_handle_error("gpu::list_blocks", "allocator", where));
-  const detail::scoped_lock held(state->growing);
-  if (!held) return detail::fail(detail::forked_error(where));
-  return detail::collect_blocks(where, [&](auto work) {
-    state->for_each_lane([&](detail::pinned_lane& lane, unsigned long long number) {
+  return detail::list_blocks_of(allocator, where, [](detail::pinned_cache& state, auto work) {
+    state.for_each_lane([&](detail::pinned_lane& lane, unsigned long long number) {
       detail::list_arena(lane, number, work);
     });
   });

@@ -107,9 +107,8 @@ inline result<> run_elementwise_here(const loop_call& call, const slice* range) 
     if (form.views != 0) choose_patch(call, form, axes);
     if (form.patch_axis == 0) form = spread_groups(form, call.state.groups);
   }
-  const device on = call.stream.device();
-  const untyped_kernel* kernel = call.state.kernels.known(on, form.key());
-  if (kernel == nullptr) kernel = GPU_TRY(find_kernel(call.state, on, form, call.where));
+  const untyped_kernel* const kernel =
+      GPU_TRY(find_kernel(call.state, call.stream.device(), form, call.where));
   const bool in_turns = !code.quick.empty() && form.patch_axis == 0 && !form.sliced;
   std::size_t blocks =
       form.patch_axis != 0 ? patch_blocks(form, axes) : (work - 1) / form.tile() + 1;

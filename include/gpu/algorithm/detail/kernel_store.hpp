@@ -5,6 +5,7 @@
 #include <gpu/compiler/compile.hpp>
 #include <gpu/kernel/launch.hpp>
 #include <gpu/kernel/module.hpp>
+#include <gpu/system/environment.hpp>
 #include <gpu/system/made_once.hpp>
 
 namespace gpu::inline v1::detail {
@@ -16,8 +17,8 @@ struct generated_program {
   gpu::source source;
   sequence<program_header> headers;
   compile_options options;
-  /// Whether a text of the user's may need CUDA's run-time types, textures or launches from device
-  /// code. Without their declarations NVRTC takes less time for a small kernel (--minimal).
+  /// Whether the program may need CUDA's run-time types, textures or launches from device code.
+  /// Without their declarations NVRTC takes less time for a small kernel (--minimal).
   bool needs_runtime_types = false;
 
   program to_program() const {
@@ -92,7 +93,9 @@ class kernel_store {
   static result<sequence<untyped_kernel>> build(generated_program& described, device on,
                                                 source_location where) {
     if (described.options.architecture == architecture{}) described.options.architecture = on;
-    if (!described.needs_runtime_types) described.options.extra.push_back("--minimal");
+    // Options of the environment may include headers that need them, too.
+    if (!described.needs_runtime_types && environment_variable("GPU_COMPILE_OPTIONS") == nullptr)
+      described.options.extra.push_back("--minimal");
     const compiled_program compiled =
         GPU_TRY(compile(described.to_program(), described.options, where));
     const module loaded = GPU_TRY(module::load(compiled, where));

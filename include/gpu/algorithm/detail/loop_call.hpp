@@ -39,6 +39,7 @@ struct loop_state {
 /// snippet is compiled as it is: so an error names what the user wrote.
 inline result<const untyped_kernel*> find_kernel(loop_state& state, device on, loop_form& form,
                                                  source_location where) {
+  if (const untyped_kernel* const known = state.kernels.known(on, form.key())) return known;
   const auto attempt = [&] {
     return state.kernels.find(on, form.key(), where, [&](generated_program& made) -> result<> {
       state.write(state, form, made);

@@ -46,7 +46,7 @@ class loop_writer {
   /// `KERNEL.which`.
   void add_users(const char* which, const text& part) {
     if (part.empty()) return;
-    out_.needs_runtime_types = out_.needs_runtime_types || may_need_runtime_types(part);
+    note_runtime_types(part);
     add_generated();
     out_.source.part(required(part_name(which)), part);
   }
@@ -92,7 +92,7 @@ class loop_writer {
   /// Writes the definition of a structure of the user's, if the type has one.
   void write_definition(const element_type& type) {
     if (type.definition.empty()) return;
-    out_.needs_runtime_types = out_.needs_runtime_types || may_need_runtime_types(type.definition);
+    note_runtime_types(type.definition);
     code_ << type.definition << '\n';
   }
 
@@ -227,6 +227,9 @@ class loop_writer {
   }
 
  private:
+  void note_runtime_types(string_ref part) noexcept {
+    if (may_need_runtime_types(part)) out_.needs_runtime_types = true;
+  }
   const text& name(std::size_t p) const noexcept { return s_.parameters[p].name; }
   string_ref type(std::size_t p) const noexcept { return s_.parameters[p].type.name; }
   bool is_view(std::size_t p) const noexcept { return (form_.views >> p & 1u) != 0; }

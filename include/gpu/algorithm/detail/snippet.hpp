@@ -41,9 +41,9 @@ struct snippet {
   text preamble;  ///< before the kernel: functions, types, includes
   text before;    ///< in each thread, before its elements
   text body;      ///< for each element
-  /// Tried for the elements of a group, if it is not empty: has the results of `body`, or sets
-  /// `undecided`, by which `body` is run for them all. One branch of a group costs less than one of
-  /// each element. What `before` prepares is shared by several tiles then.
+  /// Tried for all elements of a group, if it is not empty: computes the results of `body`, or sets
+  /// `undecided`, and then `body` runs for the whole group. One branch for a group costs less than
+  /// one for each element. Several tiles then share what `before` prepares.
   text quick;
   text after;  ///< in each thread, after its elements
   compile_options options;

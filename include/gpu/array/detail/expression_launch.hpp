@@ -100,7 +100,7 @@ inline result<> require_memory(const loop_call& call) noexcept {
     const loop_operand* const operand = call.operand(p);
     if (operand == nullptr || is_usable(operand->memory, call.code().parameters[p].type, context))
       continue;
-    GPU_TRY(require_usable(call.code().function, call.stream, name_operand(call, p), call.where));
+    GPU_TRY(require_usable(call, p));
   }
   return {};
 }

@@ -45,18 +45,16 @@ struct compile_extras {
   bool in_use() const noexcept { return trace.works() || ptxas_figures || lines; }
 };
 
-/// Returns whether NVRTC uses the driver's cache, if there is one. Programs from there come without
-/// the assembler's resource figures.
-inline bool nvrtc_has_cache(source_location where) noexcept {
+inline bool nvrtc_is_at_least(version least, source_location where) noexcept {
   const result<version> known = nvrtc_version(where);
-  return known.has_value() && *known >= version{12, 9};
+  return known.has_value() && *known >= least;
 }
 
-/// Returns whether NVRTC knows `--minimal`, which saves time and makes the same code.
-inline bool nvrtc_has_minimal(source_location where) noexcept {
-  const result<version> known = nvrtc_version(where);
-  return !known.has_value() || *known >= version{12, 4};
-}
+/// The first version that uses the driver's cache, if there is one. Programs from there come
+/// without the assembler's resource figures.
+inline constexpr version nvrtc_with_cache{12, 9};
+/// The first version that knows `--minimal`, which saves time and makes the same code.
+inline constexpr version nvrtc_with_minimal{12, 4};
 
 /// Returns the options and the include folders in one list, as NVRTC takes them.
 inline sequence<text> whole_option_list(const compile_request& request) {
@@ -151,7 +149,8 @@ inline result<> nvrtc_compile_once(const compile_request& request, const given_h
     GPU_TRY(library_call<&table::add_name_expression>(where, raw, expression.c_str()));
   }
   for (const text& option : made.options) {
-    if (option != "--minimal" || nvrtc_has_minimal(where)) arguments.push_back(option.c_str());
+    if (option != "--minimal" || nvrtc_is_at_least(nvrtc_with_minimal, where))
+      arguments.push_back(option.c_str());
   }
   if (extras.trace.works()) {
     arguments.push_back(extras.trace.trace_option());
@@ -200,7 +199,7 @@ inline result<> nvrtc_compile(const compile_request& request, compiled_state& ma
     result<> done = nvrtc_compile_once(request, headers, extras, made, where);
     if (done.has_value()) {
       const bool lost = extras.ptxas_figures && made.ptxas_log.empty();
-      if (!lost || extras.no_cache || !nvrtc_has_cache(where)) return done;
+      if (!lost || extras.no_cache || !nvrtc_is_at_least(nvrtc_with_cache, where)) return done;
       extras.no_cache = true;
       made.names.clear();
       continue;

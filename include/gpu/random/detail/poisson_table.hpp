@@ -40,7 +40,7 @@ class poisson_sums {
 ///
 /// For means below 64, sums are farther from each other than an eighth of the octave they are in,
 /// so that only parts of a few numbers near 0 and 2^32 have more of them. These numbers share their
-/// first 24 bits, and the entry has them, by which they are not decided.
+/// first 24 bits, and so does the entry, which leaves them undecided.
 struct alignas(8) poisson_table {
   static constexpr unsigned parts = 256;
   std::uint32_t low[parts];   ///< for distances from 0; 0 itself goes with 1

@@ -32,7 +32,8 @@ class random_writer {
         "found.fill(table);\n");
   }
 
-  /// What is tried for all elements of a group before `body`; may be empty.
+  /// Returns the snippet that is tried for all elements of a group before `body`; empty if there is
+  /// none.
   text quick() const {
     text_builder out;
     if (request_.is_tabulated() && request_.source.counts()) write_counted(out, true);

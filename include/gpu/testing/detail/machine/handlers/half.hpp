@@ -39,7 +39,7 @@ template <bool Ftz, class H>
     case opcode::abs: return ptx::abs<Ftz>(a);
     case opcode::neg: return ptx::neg<Ftz>(a);
     case opcode::tanh: return ptx::tanh_approx(a);
-    default: return ptx::ex2_approx<Ftz>(a);
+    default: return ptx::ex2_approx(a);
   }
 }
 

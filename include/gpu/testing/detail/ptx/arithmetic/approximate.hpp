@@ -94,14 +94,10 @@ template <bool Ftz = false> constexpr float lg2_approx(float a) {
 }
 
 /// sin.approx.f32
-template <bool Ftz = false> constexpr float sin_approx(float a) {
-  return detail::unit_sine<false>(detail::turns(a));
-}
+constexpr float sin_approx(float a) { return detail::unit_sine<false>(detail::turns(a)); }
 
 /// cos.approx.f32
-template <bool Ftz = false> constexpr float cos_approx(float a) {
-  return detail::unit_sine<true>(detail::turns(a));
-}
+constexpr float cos_approx(float a) { return detail::unit_sine<true>(detail::turns(a)); }
 
 /// tanh.approx.f32
 constexpr float tanh_approx(float a) { return detail::unit_tanh(a); }

@@ -142,7 +142,7 @@ template <half_float H> constexpr H tanh_approx(H a) {
 
 /// ex2.approx: 2 to the power of `a`. Subnormal operands give one with and without `.ftz`; only
 /// results of f16 can be subnormal.
-template <bool Ftz = false, half_float H> constexpr H ex2_approx(H a) {
+template <half_float H> constexpr H ex2_approx(H a) {
   return detail::cut_to_half<H>(detail::unit_exp2(to_float(a)));
 }
 
