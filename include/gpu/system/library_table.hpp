@@ -69,8 +69,9 @@ template <class Library> struct library_state {
 
   static library_state& of_process() noexcept { return process_wide<library_state>::get(); }
 
-  /// Rejects all calls from now on, for this reason.
+  /// Rejects all calls from now on, for this reason, or for the one given before.
   void abandon(errc why) noexcept {
+    if (__atomic_load_n(&table, __ATOMIC_SEQ_CST) == &abandoned) return;  // others may read it
     abandoned.unavailable = why;
     __atomic_store_n(&table, &abandoned, __ATOMIC_SEQ_CST);
   }
