@@ -185,6 +185,30 @@ TEST_CASE("children that are forked during the first compilation do not hang",
   CHECK(outcome.succeeded());
 }
 
+// As at exit, where each shared library that uses this one abandons it, and a handler once more.
+TEST_CASE("a library that is abandoned again keeps its first reason, which threads may read",
+          "[compiler][library][threads]") {
+  REQUIRE(call_first("", true).has_value());
+  auto& state = gpu::detail::library_state<imagined>::of_process();
+  state.abandon(gpu::errc::process_exiting);
+  std::atomic<bool> begun = false, stop = false;
+  std::atomic<int> wrong = 0;
+  std::thread reader([&] {
+    while (!stop) {
+      const auto refused = gpu::detail::library_call<&imagined::table::first>({}, 0);
+      if (refused.has_value() || refused.error() != gpu::errc::process_exiting) ++wrong;
+      begun = true;
+    }
+  });
+  while (!begun) std::this_thread::yield();
+  state.abandon(gpu::errc::process_forked);
+  ::usleep(1000);
+  stop = true;
+  reader.join();
+  CHECK(wrong == 0);
+  gpu::detail::use_library_table<imagined>(nullptr);
+}
+
 // Destroyed after what the library does at exit.
 struct calls_at_the_end {
   ~calls_at_the_end() {
