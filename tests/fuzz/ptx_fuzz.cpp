@@ -188,7 +188,8 @@ void run_image(std::span<const std::uint8_t> input) {
   if (!add_tensor_maps(memory, *buffer)) __builtin_trap();
   {
     const machine::load_result loaded =
-        machine::load(std::move(parsed.value), memory, {.owner = 1, .name = "module"});
+        machine::load(std::make_shared<const ptx::module>(std::move(parsed.value)), memory,
+                      {.owner = 1, .name = "module"});
     if (!loaded) {
       if (loaded.diagnostic.text.empty()) __builtin_trap();
     } else {

@@ -13,7 +13,8 @@ load_result load_text(const std::string& text, address_space& memory, std::strin
     refused.diagnostic = *parsed.error;
     return refused;
   }
-  return load(std::move(parsed.value), memory, {.owner = 0, .name = std::move(name)});
+  return load(std::make_shared<const gpu::testing::ptx::module>(std::move(parsed.value)), memory,
+              {.owner = 0, .name = std::move(name)});
 }
 
 std::optional<fault> run_launch(const launch& what, address_space& memory, thread_pool& pool) {

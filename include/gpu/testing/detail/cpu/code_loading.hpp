@@ -7,9 +7,9 @@
 #include <gpu/testing/detail/cpu/driver_state.hpp>
 #include <gpu/testing/detail/cpu/jit_options.hpp>
 #include <gpu/testing/detail/cpu/linked_image.hpp>
+#include <gpu/testing/detail/cpu/parsed_modules.hpp>
 #include <gpu/testing/detail/machine/loader.hpp>
 #include <gpu/testing/detail/ptx/fatbin.hpp>
-#include <gpu/testing/detail/ptx/parser.hpp>
 
 #include <cuda.h>
 
@@ -78,11 +78,10 @@ inline CUresult make_code(driver_state& driver, const std::string& text, const j
                           const machine::loaded_module* managed_of = nullptr) {
   if (options.target(target_architecture) != target_architecture) return CUDA_ERROR_INVALID_SOURCE;
   const auto begin = std::chrono::steady_clock::now();
-  ptx::parse_result parsed = parse_code(text);
-  if (!parsed) return refuse_code(driver, options, *parsed.error);
-  if (options.unoptimized()) parsed.value.debug = true;
+  parsed_code parsed = parsed_modules::of_process().find_or_parse(text, options.unoptimized());
+  if (parsed.error) return refuse_code(driver, options, *parsed.error);
   machine::load_result loaded =
-      machine::load(std::move(parsed.value), driver.memory,
+      machine::load(std::move(parsed.module), driver.memory,
                     {.owner = owner, .name = "module", .managed_of = managed_of});
   if (!loaded) {
     const CUresult refused = refuse_code(driver, options, loaded.diagnostic);

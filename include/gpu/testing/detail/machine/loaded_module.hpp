@@ -73,7 +73,7 @@ class loaded_module {
   }
 
   address_space* memory_;
-  std::unique_ptr<ptx::module> source_;
+  std::shared_ptr<const ptx::module> source_;
   std::vector<std::unique_ptr<executable>> executables_;
   std::map<std::string, module_variable> variables_;
   std::vector<address> bases_;
@@ -104,6 +104,7 @@ struct load_result {
 /// execute is there, and says in `executable::refused` why it cannot be launched.
 /// Errors: a function or variable that is declared but not defined, more memory than a device
 /// has for a kernel, or too little memory: nothing stays behind then.
-load_result load(ptx::module source, address_space& memory, const load_options& options = {});
+load_result load(std::shared_ptr<const ptx::module> source, address_space& memory,
+                 const load_options& options = {});
 
 }  // namespace gpu::inline v1::testing::machine

@@ -14,9 +14,10 @@
 namespace gpu::inline v1::testing::machine {
 
 struct module_loader {
-  static load_result load(ptx::module source, address_space& memory, const load_options& options) {
+  static load_result load(std::shared_ptr<const ptx::module> source, address_space& memory,
+                          const load_options& options) {
     loaded_module out(memory);
-    out.source_ = std::make_unique<ptx::module>(std::move(source));
+    out.source_ = std::move(source);
     const ptx::module& module = *out.source_;
     if (auto why = detail::refuse_constants(module)) {
       return refuse(load_result::failure::unsupported, why->line, std::move(why->text));
@@ -153,7 +154,8 @@ struct module_loader {
   }
 };
 
-inline load_result load(ptx::module source, address_space& memory, const load_options& options) {
+inline load_result load(std::shared_ptr<const ptx::module> source, address_space& memory,
+                        const load_options& options) {
   return module_loader::load(std::move(source), memory, options);
 }
 
