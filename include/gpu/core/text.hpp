@@ -13,7 +13,11 @@ namespace gpu::inline v1 {
 
 namespace detail {
 class text_builder;
-}
+
+/// The characters of an empty text: an object, because a literal need not have the same address in
+/// `begin` as in `end`.
+inline constexpr char no_characters[1] = {};
+}  // namespace detail
 
 // Functions that errors and the compile pipeline use everywhere are kept out of line: that takes
 // 4 % off a program that compiles a kernel (benchmarks/program_cost).
@@ -51,7 +55,9 @@ class text {
   }
 
   /// Returns the null-terminated characters; never a null pointer.
-  const char* c_str() const noexcept { return block_ == nullptr ? "" : characters_of(block_); }
+  const char* c_str() const noexcept {
+    return block_ == nullptr ? detail::no_characters : characters_of(block_);
+  }
   const char* data() const noexcept { return c_str(); }
   std::size_t size() const noexcept { return block_ == nullptr ? 0 : block_->size; }
   bool empty() const noexcept { return size() == 0; }
