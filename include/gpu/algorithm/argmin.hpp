@@ -17,6 +17,7 @@ template <class T, class Index> struct placed_number {
 
 /// Returns the kernels of `argmin` or `argmax` for elements of type `T`, fewer than `Index` can
 /// count, that store an `R`. `combine` passes to `gpu_precedes` which value is wanted first.
+/// `|` and `&` make no branches, which take longer to compile.
 template <class T, class R, class Index>
 constexpr named_reduction find_position_text(
     const char* function, const char* kernel, const char* combine, const char* wanted,
@@ -34,11 +35,11 @@ constexpr named_reduction find_position_text(
               "/// NaN comes first, then the wanted value, then the lower index.\n"
               "inline bool gpu_precedes(const gpu_value& a, const gpu_value& b, bool wanted) {\n"
               "  const bool a_is_nan = a.value != a.value, b_is_nan = b.value != b.value;\n"
-              "  const bool equal = a.value == b.value || (a_is_nan && b_is_nan);\n"
-              "  return wanted || (a_is_nan && !b_is_nan) || (equal && a.at < b.at);\n}\n",
+              "  const bool equal = (a.value == b.value) | (a_is_nan & b_is_nan);\n"
+              "  return wanted | (a_is_nan & !b_is_nan) | (equal & (a.at < b.at));\n}\n",
           .map = "gpu_value{gpu_number(x[i]), gpu_other(i)}",
           .combine = combine,
-          .results = {{element_type_of<R>(), "a.at % gpu_length"}},
+          .results = {{element_type_of<R>(), "a.at - gpu_at * gpu_length"}},
           .wanted = wanted,
           .most = highest_of<R>()};
 }

@@ -200,6 +200,8 @@ inline void run_rest(Index n, Index start, Load load, Run run, Store store) {
       store(group, own);
     }
   }
+  // Few elements come this way: unrolled code would take longer to compile than it saves.
+#pragma unroll 1
   for (Index at = start + thread; at < n; at += threads) {
     Group<1> group;
     load(group, at);
@@ -300,7 +302,9 @@ inline void run_patch(const layout<Index, Rank, Views>& shape, LoadPatch load_pa
     store_patch(groups, at);
     return;
   }
+#pragma unroll 1
   for (int r = 0; r < Width && r < rows; ++r) {
+#pragma unroll 1
     for (int k = 0; k < Width && k < columns; ++k) {
       Group<1> one;
       load(one, index + r * step + k);

@@ -18,17 +18,15 @@ inline constexpr char reduction_header[] = R"gpu(#ifndef GPU_REDUCTION_HPP
 namespace gpu {
 namespace loops {
 
-/// Combines Count values in pairs: (a + b) + (c + d).
+/// Combines Count values, a power of two, in pairs: (a + b) + (c + d). Overwrites them.
 template <class Value, int Count, class Combine>
 inline Value combine_group(Value (&values)[Count], Combine combine) {
-  if constexpr (Count == 1) {
-    return values[0];
-  } else {
-    Value pairs[Count / 2];
 #pragma unroll
-    for (int k = 0; k < Count / 2; ++k) pairs[k] = combine(values[2 * k], values[2 * k + 1]);
-    return combine_group(pairs, combine);
+  for (int step = 1; step < Count; step *= 2) {
+#pragma unroll
+    for (int k = 0; k < Count; k += 2 * step) values[k] = combine(values[k], values[k + step]);
   }
+  return values[0];
 }
 
 /// Returns the combination of one taker's elements from `first` to `last`, which are dealt to
@@ -88,23 +86,33 @@ inline Value reduce_values(const Value* values, int count, const Value& neutral,
   return total;
 }
 
+// Loops over single values are unrolled for numbers alone. A structure takes several operations to
+// combine, which outweigh the loop's own and take long to compile.
+
 /// Combines the values of `lanes` neighboring lanes, a power of two; the first gets the result.
 template <class Value, class Combine>
 inline Value reduce_lanes(Value value, int lanes, Combine combine) {
-  for (int half = lanes / 2; half > 0; half /= 2) value = combine(value, shuffle_down(value, half));
+  if constexpr (__is_class(Value)) {
+#pragma unroll 1
+    for (int half = lanes / 2; half > 0; half /= 2) value = combine(value, shuffle_down(value, half));
+  } else {
+    for (int half = lanes / 2; half > 0; half /= 2) value = combine(value, shuffle_down(value, half));
+  }
   return value;
 }
 
-/// Combines the values of a block of at most Threads threads; thread 0 gets the result.
+/// Combines the values of a block of `warps` warps, at most Threads threads; thread 0 gets the
+/// result.
 template <int Threads, class Value, class Combine>
-inline Value reduce_block(Value value, Combine combine) {
+inline Value reduce_block(Value value, int warps, Combine combine) {
   __shared__ alignas(16) char memory[sizeof(Value) * (Threads / 32)];
   Value* const of_warp = reinterpret_cast<Value*>(memory);
   value = reduce_lanes(value, 32, combine);
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
   __syncthreads();
   if (threadIdx.x == 0) {
-    for (int warp = 1; warp < int(blockDim.x) / 32; ++warp) value = combine(value, of_warp[warp]);
+#pragma unroll (__is_class(Value) ? 1 : 4)
+    for (int warp = 1; warp < warps; ++warp) value = combine(value, of_warp[warp]);
   }
   return value;
 }
@@ -202,6 +210,7 @@ inline void reduce_columns(Index first, Index last, int lanes, int columns, cons
   if (Warps > 1) {
     publish();
     if (place == 0) {
+#pragma unroll (__is_class(Value) ? 1 : Warps)
       for (int warp = 1; warp < Warps; ++warp) add_slot(warp * of_warp);
     }
   }

@@ -102,8 +102,9 @@ inline void write_rows(loop_writer& out, const loop_form& form) {
                   "  if (threadIdx.x % gpu_lanes == 0 && gpu_segment < gpu_segments)\n"
                   "    gpu_put(gpu_segment, gpu_block, gpu_total);\n";
   } else {
-    out.code() << "  gpu_total = gpu::loops::reduce_block<" << loop_threads
-               << ">(gpu_total, gpu_combine);\n"
+    out.code() << "  gpu_total = gpu::loops::reduce_block<" << loop_threads << ">(gpu_total, "
+               << loop_threads / 32
+               << ", gpu_combine);\n"
                   "  if (threadIdx.x == 0) gpu_put(gpu_segment, gpu_block, gpu_total);\n";
   }
 }
@@ -181,7 +182,7 @@ inline void write_reduction(const loop_state& base, const loop_form& form,
                 "gpu_neutral, gpu_combine);\n"
                 "  gpu_total = gpu::loops::reduce_block<"
              << partials_threads
-             << ">(gpu_total, gpu_combine);\n"
+             << ">(gpu_total, blockDim.x / 32, gpu_combine);\n"
                 "  if (threadIdx.x == 0) gpu_finish(blockIdx.x, gpu_total);\n}\n";
   out.finish();
 }

@@ -65,7 +65,7 @@ inline void multiply_tile(const tile* tiles, const int* offsets, const int* colu
   }
   const auto add = [](const T& a, const T& b) { return T(a + b); };
   if (own.lanes == 0) {
-    const T sum = loops::reduce_block<Threads>(loops::combine_group(product, add), add);
+    const T sum = loops::reduce_block<Threads>(loops::combine_group(product, add), Threads / 32, add);
     if (thread != 0) return;
     if (own.partial >= 0) {
       partials[own.partial] = sum;

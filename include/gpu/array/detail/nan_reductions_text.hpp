@@ -68,9 +68,9 @@ constexpr named_reduction choose_nan_last(named_reduction made) noexcept {
       "/// The wanted value comes first, then the lower index; NaN comes last.\n"
       "inline bool gpu_precedes(const gpu_value& a, const gpu_value& b, bool wanted) {\n"
       "  const bool a_is_nan = a.value != a.value, b_is_nan = b.value != b.value;\n"
-      "  const bool equal = a.value == b.value || (a_is_nan && b_is_nan);\n"
-      "  return wanted || (!a_is_nan && b_is_nan) || (equal && a.at < b.at);\n}\n";
-  made.results[0].finish = "a.value == a.value ? a.at % gpu_length : -1";
+      "  const bool equal = (a.value == b.value) | (a_is_nan & b_is_nan);\n"
+      "  return wanted | (!a_is_nan & b_is_nan) | (equal & (a.at < b.at));\n}\n";
+  made.results[0].finish = "a.value == a.value ? a.at - gpu_at * gpu_length : -1";
   return made;
 }
 
