@@ -25,8 +25,8 @@ struct parsed_code {
 /// over, and parsing takes most of the time that loading does. **Threads**: any.
 class parsed_modules {
  public:
-  /// The bytes of text that are kept at most. The modules take about ten times as much.
-  static constexpr std::size_t capacity = std::size_t{4} << 20;
+  /// The bytes of text that are kept at most. With its module a text takes twenty times as much.
+  static constexpr std::size_t capacity = std::size_t{2} << 20;
 
   /// Never destroyed, because static objects may still load modules after main.
   static parsed_modules& of_process() {
