@@ -22,6 +22,7 @@ static_assert(std::is_nothrow_move_constructible_v<text>);
 
 TEST_CASE("text: holds what it was made from", "[core][text]") {
   CHECK(text().empty());
+  CHECK(text().begin() == gpu::detail::no_characters);  // so that `end` is at the same address
   CHECK(text("").size() == 0);
   CHECK(text(nullptr).empty());
   CHECK(std::string(text().c_str()).empty());

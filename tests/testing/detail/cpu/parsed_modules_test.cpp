@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace parsed_modules_test {
 
@@ -54,8 +56,24 @@ TEST_CASE("parsed modules beyond the capacity are dropped, unless they are in us
   CHECK(first.expired());
   CHECK(used.use_count() == 1);
   CHECK(used->functions.size() == 1);
-  CHECK(module_of('f', 4 * quarter) != nullptr);  // too large to be kept
-  CHECK_FALSE(std::weak_ptr<const ptx::module>(module_of('e', quarter)).expired());
+  const std::weak_ptr<const ptx::module> last = module_of('e', quarter);
+  const std::weak_ptr<const ptx::module> too_large = module_of('f', 4 * quarter);
+  CHECK(too_large.expired());
+  CHECK_FALSE(last.expired());
+}
+
+TEST_CASE("threads that parse one text get one module", "[cpu][threads]") {
+  cpu::parsed_modules kept;
+  const std::string texts[] = {ptx_test::kernel("ret;"), ptx_test::kernel("bar.sync 0; ret;")};
+  std::vector<cpu::parsed_code> found(8);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < found.size(); ++t)
+    threads.emplace_back([&, t] { found[t] = kept.find_or_parse(texts[t % 2], false); });
+  for (std::thread& each : threads) each.join();
+  REQUIRE(found[0].module != nullptr);
+  REQUIRE(found[1].module != nullptr);
+  CHECK(found[0].module != found[1].module);
+  for (std::size_t t = 2; t < found.size(); ++t) CHECK(found[t].module == found[t % 2].module);
 }
 
 TEST_CASE("modules of one text have variables of their own", "[cpu]") {

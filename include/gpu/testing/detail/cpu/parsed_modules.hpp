@@ -51,8 +51,9 @@ class parsed_modules {
       for (auto& each : known_) each.clear();
       bytes_ = 0;
     }
-    if (known.emplace(text, made).second) bytes_ += text.size();
-    return {std::move(made), {}};
+    const auto [kept, added] = known.emplace(text, std::move(made));  // or another thread's
+    if (added) bytes_ += text.size();
+    return {kept->second, {}};
   }
 
  private:

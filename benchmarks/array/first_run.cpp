@@ -1,0 +1,87 @@
+// The first run of expressions whose kernels are in no cache: what `gpu::prepare` takes, most of it
+// in NVRTC, beside the compilation of an empty kernel. In each of the rounds, which take turns,
+// every kernel has a new name, so that it is another one. With a GPU, machine code is made for it;
+// without one, PTX for the CPU driver.
+
+#include "interleaved.hpp"
+
+#include <gpu/array.hpp>
+#include <gpu/compiler.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace benchmark;
+
+constexpr int rounds = 7;
+
+struct subject {
+  const char* name;
+  std::function<void(const char* kernel)> run;
+  std::vector<double> milliseconds = {};
+};
+
+double milliseconds_of(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+}  // namespace
+
+int main() {
+  ::setenv("GPU_CACHE", "off", 1);
+  const machine here;
+  const gpu::stream stream = need(gpu::stream::create(here.device));
+  const auto x = need(gpu::ones<float>(stream, gpu::shape{64, 64}));
+  const auto y = need(gpu::ones<float>(stream, gpu::shape{64, 64}));
+  const auto row = need(gpu::ones<float>(stream, gpu::shape{64}));
+  auto all = need(gpu::empty<float>(stream, gpu::shape{64, 64}));
+  auto some = need(gpu::empty<float>(stream, gpu::shape{64}));
+  auto one = need(gpu::empty<float>(stream, gpu::shape{}));
+  auto index = need(gpu::empty<long long>(stream, gpu::shape{}));
+
+  const auto prepare = [&](auto& out, auto make) {
+    return [&out, &stream, make](const char* kernel) {
+      need(gpu::prepare(stream, out, gpu::named(kernel, make())));
+    };
+  };
+  subject subjects[] = {
+      {"an empty kernel",
+       [&](const char* kernel) {
+         const std::string source = "extern \"C\" __global__ void " + std::string(kernel) + "() {}";
+         need(gpu::module::load(
+             need(gpu::compile(source, {.architecture = here.device, .extra = {"--minimal"}}))));
+       }},
+      {"2 * x + y", prepare(all, [&] { return 2.0f * x + y; })},
+      {"x * row", prepare(all, [&] { return x * row; })},
+      {"2 * transpose(x)", prepare(all, [&] { return 2.0f * gpu::transpose(x); })},
+      {"sin(x) * y", prepare(all, [&] { return gpu::sin(x) * y; })},
+      {"sum(x)", prepare(one, [&] { return gpu::sum(x); })},
+      {"sum(x, axis<1>)", prepare(some, [&] { return gpu::sum(x, gpu::axis<1>); })},
+      {"sum(x, axis<0>)", prepare(some, [&] { return gpu::sum(x, gpu::axis<0>); })},
+      {"argmax(x)", prepare(index, [&] { return gpu::argmax(x); })},
+      {"variance(x)", prepare(one, [&] { return gpu::variance(x); })},
+  };
+  for (int round = 0; round < rounds; ++round) {
+    const std::string kernel = "round_" + std::to_string(round);
+    for (subject& each : subjects)
+      each.milliseconds.push_back(milliseconds_of([&] { each.run(kernel.c_str()); }));
+  }
+  std::printf("%-18s %6s %6s   ms, median and fastest of %d\n", "", "", "", rounds);
+  double base = 0;
+  for (subject& each : subjects) {
+    std::sort(each.milliseconds.begin(), each.milliseconds.end());
+    const double median = each.milliseconds[rounds / 2];
+    if (base == 0) base = median;
+    std::printf("%-18s %6.1f %6.1f   %.1f x the empty kernel\n", each.name, median,
+                each.milliseconds.front(), median / base);
+  }
+}
