@@ -1,7 +1,7 @@
 // The first run of expressions whose kernels are in no cache: what `gpu::prepare` takes, most of it
-// in NVRTC, beside the compilation of an empty kernel. In each of the rounds, which take turns,
-// every kernel has a new name, so that it is another one. With a GPU, machine code is made for it;
-// without one, PTX for the CPU driver.
+// in NVRTC, beside the compilation of an empty kernel and of one of a line. In each of the rounds,
+// which take turns, every kernel has a new name, so that it is another one. With a GPU, machine
+// code is made for it; without one, PTX for the CPU driver.
 
 #include "interleaved.hpp"
 
@@ -53,13 +53,18 @@ int main() {
       need(gpu::prepare(stream, out, gpu::named(kernel, make())));
     };
   };
+  const auto compile = [&](const char* kernel, const char* rest) {
+    const std::string source = "extern \"C\" __global__ void " + std::string(kernel) + rest;
+    need(gpu::module::load(
+        need(gpu::compile(source, {.architecture = here.device, .extra = {"--minimal"}}))));
+  };
+  constexpr const char* saxpy =
+      "(float* out, const float* x, const float* y, float a, int n) {"
+      " const int i = blockIdx.x * blockDim.x + threadIdx.x;"
+      " if (i < n) out[i] = a * x[i] + y[i]; }";
   subject subjects[] = {
-      {"an empty kernel",
-       [&](const char* kernel) {
-         const std::string source = "extern \"C\" __global__ void " + std::string(kernel) + "() {}";
-         need(gpu::module::load(
-             need(gpu::compile(source, {.architecture = here.device, .extra = {"--minimal"}}))));
-       }},
+      {"an empty kernel", [&](const char* kernel) { compile(kernel, "() {}"); }},
+      {"a line by hand", [&](const char* kernel) { compile(kernel, saxpy); }},
       {"2 * x + y", prepare(all, [&] { return 2.0f * x + y; })},
       {"x * row", prepare(all, [&] { return x * row; })},
       {"2 * transpose(x)", prepare(all, [&] { return 2.0f * gpu::transpose(x); })},

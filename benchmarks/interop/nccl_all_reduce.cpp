@@ -75,8 +75,9 @@ void reduce_raw(const gpu::detail::nccl_functions& nccl, std::vector<rank>& all,
 void reduce_ours(std::vector<rank>& all, std::size_t count, bool in_place) {
   gpu::nccl_group group = need(gpu::nccl_group::begin());
   for (rank& self : all) {
-    const auto out = self.out(gpu::slice(0, count));
-    const auto in = in_place ? out : self.in(gpu::slice(0, count));
+    const auto part = gpu::slice(0, static_cast<std::ptrdiff_t>(count));
+    const auto out = self.out(part);
+    const auto in = in_place ? out : self.in(part);
     need(self.comm.all_reduce(self.stream, in, out, gpu::nccl_operation::sum));
   }
   need(group.end());

@@ -1,10 +1,12 @@
 // Speed of the PTX machine at plain arithmetic: millions of thread-instructions per second,
 // on one thread and on all, without divergence and with, and while costs are counted; matrix
-// products; samples of textures; and how fast it loads a large module.
+// products; samples of textures; launches of one block; and how fast it loads a large module.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu/testing/detail/machine/cost_table.hpp"
@@ -96,9 +98,9 @@ constexpr measured_product products[] = {
      "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%d0,%d1,%d2,%d3}, "
      "{%d4,%d4,%d4,%d4,%d4,%d4,%d4,%d4}, {%d4,%d4,%d4,%d4}, {%d0,%d1,%d2,%d3};"}};
 
-double seconds_of(const launch& what, address_space& memory, thread_pool& pool) {
+double seconds_of(const launch& what, address_space& memory, host_processors& processors) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto fault = run(what, memory, pool);
+  const auto fault = run(what, memory, processors);
   if (fault) std::printf("%s\n", fault->text.c_str());
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -107,7 +109,7 @@ void measure_kernels(bool counted) {
   address_space memory;
   auto parsed = ptx::parse(std::string(head) + text);
   if (!parsed) return void(std::printf("%s\n", parsed.error->text.c_str()));
-  auto loaded = load(std::move(parsed.value), memory);
+  auto loaded = load(std::make_shared<const ptx::module>(std::move(parsed.value)), memory);
   if (!loaded) return void(std::printf("%s\n", loaded.diagnostic.text.c_str()));
   const auto data = memory.allocate({.size = 1024});
   struct {
@@ -115,21 +117,21 @@ void measure_kernels(bool counted) {
     std::uint32_t n;
   } arguments{*data, 20000};
   for (const unsigned threads : {1u, 0u}) {
-    thread_pool pool(threads);
+    host_processors processors(threads);
     for (const measured& k : kernels) {
       launch what;
       what.kernel = loaded.module->find_kernel(k.kernel);
-      what.grid = {4 * pool.threads(), 1, 1};
+      what.grid = {4 * processors.pool.threads(), 1, 1};
       what.block = {256, 1, 1};
       what.parameters = {reinterpret_cast<const std::byte*>(&arguments), 12};
       cost_table costs;
       if (counted) what.costs = &costs;
       double best = 1e9;
-      for (int i = 0; i < 3; ++i) best = std::min(best, seconds_of(what, memory, pool));
+      for (int i = 0; i < 3; ++i) best = std::min(best, seconds_of(what, memory, processors));
       const double executed =
           k.instructions * arguments.n * static_cast<double>(what.grid.count() * 256);
-      std::printf("%-10s %2u threads %10.1f M thread-instructions/s%s\n", k.kernel, pool.threads(),
-                  executed / best / 1e6, counted ? ", counted" : "");
+      std::printf("%-10s %2u threads %10.1f M thread-instructions/s%s\n", k.kernel,
+                  processors.pool.threads(), executed / best / 1e6, counted ? ", counted" : "");
     }
   }
 }
@@ -150,19 +152,19 @@ L: )" + product.loop + R"(
     address_space memory;
     auto parsed = ptx::parse(kernel);
     if (!parsed) return void(std::printf("%s\n", parsed.error->text.c_str()));
-    auto loaded = load(std::move(parsed.value), memory);
+    auto loaded = load(std::make_shared<const ptx::module>(std::move(parsed.value)), memory);
     if (!loaded) return void(std::printf("%s\n", loaded.diagnostic.text.c_str()));
     const std::uint32_t n = 2000;
-    thread_pool pool(1);
+    host_processors processors(1);
     launch what;
     what.kernel = loaded.module->find_kernel("k");
     what.grid = {4, 1, 1};
     what.block = {128, 1, 1};
     what.parameters = {reinterpret_cast<const std::byte*>(&n), 4};
     double best = 1e9;
-    for (int i = 0; i < 3; ++i) best = std::min(best, seconds_of(what, memory, pool));
-    std::printf("%-10s %2u threads %10.2f G operations/s\n", product.name, pool.threads(),
-                product.operations * n * 16 / best / 1e9);
+    for (int i = 0; i < 3; ++i) best = std::min(best, seconds_of(what, memory, processors));
+    std::printf("%-10s %2u threads %10.2f G operations/s\n", product.name,
+                processors.pool.threads(), product.operations * n * 16 / best / 1e9);
   }
 }
 
@@ -225,7 +227,7 @@ L: )" + measured.read + R"(
     address_space memory;
     auto parsed = ptx::parse(kernel);
     if (!parsed) return void(std::printf("%s\n", parsed.error->text.c_str()));
-    auto loaded = load(std::move(parsed.value), memory);
+    auto loaded = load(std::make_shared<const ptx::module>(std::move(parsed.value)), memory);
     if (!loaded) return void(std::printf("%s\n", loaded.diagnostic.text.c_str()));
     texture made;
     made.source.shape = measured.shape;
@@ -243,7 +245,7 @@ L: )" + measured.read + R"(
       std::uint64_t handle;
       std::uint32_t n;
     } arguments{images.add(std::move(made)), 500};
-    thread_pool pool(1);
+    host_processors processors(1);
     launch what;
     what.kernel = loaded.module->find_kernel("k");
     what.grid = {4, 1, 1};
@@ -251,8 +253,39 @@ L: )" + measured.read + R"(
     what.images = &images;
     what.parameters = {reinterpret_cast<const std::byte*>(&arguments), 12};
     double best = 1e9;
-    for (int i = 0; i < 5; ++i) best = std::min(best, seconds_of(what, memory, pool));
+    for (int i = 0; i < 5; ++i) best = std::min(best, seconds_of(what, memory, processors));
     std::printf("%-18s %10.1f ns a sample\n", measured.name, best / (500.0 * 512) * 1e9);
+  }
+}
+
+/// Launches of one block: of a kernel that does nothing, and of one with thousands of registers, as
+/// generated code has, of which it writes few.
+void measure_launches() {
+  address_space memory;
+  std::string text = std::string(head) +
+                     ".visible .entry small() { ret; }\n.visible .entry large() {\n"
+                     ".reg .pred %p; .reg .b32 %r<1001>; .reg .b64 %rd<1000>;\n"
+                     "mov.u32 %r1000, %ntid.x; setp.gt.u32 %p, %r1000, 1; @%p bra END;\n";
+  for (int i = 0; i < 1000; ++i) {
+    const std::string n = std::to_string(i);
+    text += "mov.u32 %r" + n + ", 1; mov.u64 %rd" + n + ", 2;\n";
+  }
+  auto parsed = ptx::parse(text + "END: ret; }\n");
+  if (!parsed) return void(std::printf("%s\n", parsed.error->text.c_str()));
+  auto loaded = load(std::make_shared<const ptx::module>(std::move(parsed.value)), memory);
+  if (!loaded) return void(std::printf("%s\n", loaded.diagnostic.text.c_str()));
+  host_processors processors(1);
+  for (const char* name : {"small", "large"}) {
+    launch what;
+    what.kernel = loaded.module->find_kernel(name);
+    what.block = {256, 1, 1};
+    double best = 1e9;
+    for (int round = 0; round < 5; ++round) {
+      double all = 0;
+      for (int i = 0; i < 200; ++i) all += seconds_of(what, memory, processors);
+      best = std::min(best, all / 200);
+    }
+    std::printf("a launch of 256 threads, %s kernel %10.1f us\n", name, best * 1e6);
   }
 }
 
@@ -268,7 +301,8 @@ void measure_loading() {
   const auto begin = std::chrono::steady_clock::now();
   auto parsed = ptx::parse(big);
   const auto middle = std::chrono::steady_clock::now();
-  const bool good = parsed && load(std::move(parsed.value), memory);
+  const bool good =
+      parsed && load(std::make_shared<const ptx::module>(std::move(parsed.value)), memory);
   const auto end = std::chrono::steady_clock::now();
   const auto milliseconds = [](auto a, auto b) {
     return std::chrono::duration<double, std::milli>(b - a).count();
@@ -284,5 +318,6 @@ int main() {
   measure_kernels(true);
   measure_products();
   measure_textures();
+  measure_launches();
   measure_loading();
 }

@@ -84,7 +84,7 @@ template <int Rank> struct padded_shape {
   }
 
  private:
-  /// An extent that is too large becomes the largest, for which there is no memory.
+  /// An extent that is too large becomes the largest, which cannot be allocated.
   void set(int axis, const pad_width& width) noexcept {
     widths[axis] = width;
     std::size_t& extent = whole[axis];

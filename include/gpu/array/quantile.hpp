@@ -4,7 +4,7 @@
 ///
 /// As NumPy's, with its linear interpolation: quantile `q` of `n` sorted elements is at position
 /// `q * (n - 1)`, computed in double, and the median is the mean of the two in the middle. NaN if
-/// an element is NaN, or if there are no elements. Results of integers and `bool` are double, those
+/// an element is NaN or the range is empty. Results of integers and `bool` are double, those
 /// of 16-bit numbers float. All of them: **Errors**: `errc::invalid_argument` for an axis or a
 /// number out of range; the reason of a faulty view; `errc::wrong_context`; `errc::empty_handle`;
 /// CUDA_ERROR_OUT_OF_MEMORY. **Cost**: that of `sorted`, and a launch for each quantile.

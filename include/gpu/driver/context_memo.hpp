@@ -72,8 +72,8 @@ template <class Value, class Key = bool> class context_memo : detail::memo_base 
       : memo_base{[](memo_base& memo) noexcept { static_cast<context_memo&>(memo).clear(); }} {}
   ~context_memo() { clear(); }
 
-  /// Returns the value for this context and key. If there is none yet, it is what `make()` returns,
-  /// a `result<Value>`. Two threads may make it at once; then one of the two is kept.
+  /// Returns the value for this context and key. The first time it is made by `make()`, which
+  /// returns a `result<Value>`. Two threads may make it at once; then one of the two is kept.
   /// **Errors**: those of `make`, after which nothing is kept; `errc::empty_handle`;
   /// `errc::out_of_host_memory`; those of `context::primary` for a device. (cuCtxGetId)
   template <class Make>

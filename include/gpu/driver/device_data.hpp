@@ -68,7 +68,7 @@ struct device_data : device_limits {
     const std::size_t unit = align_bytes(word_size);
     return (bytes + unit - 1) / unit * unit;
   }
-  /// Returns that alignment in words; 1 if a word is no smaller.
+  /// Returns that alignment in words; 1 if a word is at least as large.
   constexpr std::size_t align_words(std::size_t word_size) const noexcept {
     return word_size == 0 || align_bytes(word_size) <= word_size
                ? 1

@@ -56,7 +56,7 @@ inline void write_dlpack_device(text_builder& out, dlpack::device device) noexce
 /// Converts the number of a stream in Python's protocol, `__dlpack__(stream=...)`: 1 and 2 are the
 /// default streams of the context, and other numbers are handles.
 /// **Errors**: `errc::invalid_argument` for 0, which the protocol forbids, and below. (-1 asks for
-/// no order at all, so then there is no stream to ask for.)
+/// no order at all: then do not call this.)
 inline result<stream_ref> dlpack_stream(
     context_ref context, std::int64_t number,
     source_location where = source_location::current()) noexcept {

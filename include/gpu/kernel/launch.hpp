@@ -5,6 +5,7 @@
 #include <gpu/core/located.hpp>
 #include <gpu/kernel/detail/argument_pack.hpp>
 #include <gpu/kernel/detail/launch_checks.hpp>
+#include <gpu/kernel/detail/launch_mistakes.hpp>
 #include <gpu/kernel/host_argument.hpp>
 
 namespace gpu::inline v1 {
@@ -65,39 +66,6 @@ result<> launch_untyped(const stream_ref& stream, const launch_config& config,
   return launch_values(untyped_argument<A>(static_cast<A&&>(arguments))...);
 }
 
-/// Gives a clearer compiler error than the conversion that fails.
-template <class A, class P> constexpr bool check_kernel_argument() noexcept {
-  // The message of refuse_result, stated here so that the compiler has fewer lines around it.
-  constexpr bool result = is_result<remove_cvref_t<A>>;
-  static_assert(
-      !result, "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
-  constexpr bool fits = kernel_argument_for<A, P>;  // without notes on the concept
-  static_assert(fits || result,
-                "gpu::launch: this argument does not fit the kernel's parameter: it has another "
-                "type, or the conversion could change its value (cast it if that is intended), or "
-                "it is a temporary that would free its memory before the kernel runs");
-  return fits;
-}
-
-/// Returns whether a kernel may write to the elements that it reaches through a parameter.
-template <class P> constexpr bool writes_through() noexcept {
-  if constexpr (reached_element<P>::known) return !is_const<typename reached_element<P>::type>;
-  return false;
-}
-
-/// Refuses `in` for what the kernel may write.
-template <class A, class P> constexpr bool check_in_argument() noexcept {
-  if constexpr (is_host_argument<A>) {
-    constexpr bool kept = !is_const<passed_element_t<remove_cvref_t<A>>> || !writes_through<P>();
-    static_assert(kept,
-                  "gpu::launch: gpu::in is passed for a parameter through which the kernel writes, "
-                  "and what it writes would be lost; pass gpu::inout or gpu::out, or state the "
-                  "parameter as a pointer or span of const elements");
-    return kept;
-  }
-  return true;
-}
-
 }  // namespace detail
 
 /// Runs a kernel on a stream, once for each thread of `config`:
@@ -152,31 +120,6 @@ template <class... Parameters, class... Arguments>
     return detail::launch_typed<Parameters...>(stream.value, config, record, stream.where,
                                                static_cast<Arguments&&>(arguments)...);
   }
-}
-
-/// Does not compile, and says so: a kernel runs on a stream.
-template <class... Parameters, class... Arguments>
-result<> launch(const launch_config&, const kernel<Parameters...>&, Arguments&&...) noexcept {
-  static_assert(detail::always_false<kernel<Parameters...>>,
-                "gpu::launch: the stream is missing; write gpu::launch(stream, {blocks, threads}, "
-                "kernel, ...)");
-  return {};
-}
-template <class Kernel, class... Arguments>
-  requires detail::same<Kernel, untyped_kernel>
-result<> launch(const launch_config&, const Kernel&, Arguments&&...) noexcept {
-  static_assert(detail::always_false<Kernel>,
-                "gpu::launch: the stream is missing; write gpu::launch(stream, {blocks, threads}, "
-                "kernel, ...)");
-  return {};
-}
-
-/// Does not compile, and says so: the kernel is a result.
-template <class T, class... Arguments>
-result<> launch(located<stream_ref>, const launch_config&, const expected<T, cuda_error>&,
-                Arguments&&...) noexcept {
-  detail::refuse_result<T>();
-  return {};
 }
 
 /// Runs a kernel whose parameters are not stated. Every argument is passed in its own type, so a

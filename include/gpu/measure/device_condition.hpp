@@ -80,7 +80,7 @@ struct device_condition {
 /// **Threads**: any; NVML locks. (nvmlInit, nvmlDeviceGetHandleByPciBusId, nvmlShutdown)
 class device_monitor {
  public:
-  /// **Errors**: those of `device::pci_bus_id`. A missing NVML is none.
+  /// **Errors**: those of `device::pci_bus_id`. A missing NVML is not an error.
   static result<device_monitor> create(
       device of, source_location where = source_location::current()) noexcept {
     const text address = GPU_TRY(of.pci_bus_id(where));

@@ -232,7 +232,7 @@ inline result<measurements> take_turns(const stream_ref& stream, const measure_o
 /// cache is flushed; two samples of one call, which are not counted, find out how long it takes.
 /// **Errors**: `errc::invalid_argument` for options that contradict each other; the first error of
 /// a candidate; the driver's. If the host runs out of memory for the samples, `operator new`
-/// throws, as for `sequence`. That NVML is missing is none: see `measurements::condition`.
+/// throws, as for `sequence`. A missing NVML is not an error: see `measurements::condition`.
 /// **Capture**: not allowed. **Threads**: any, each with its own stream; but measure one at a time.
 /// (cuEventRecord, cuEventElapsedTime, cuMemsetD32Async)
 template <class... Works>

@@ -120,9 +120,9 @@ using memory_range_attribute_t = typename detail::memory_range_attribute_value<A
 ///
 ///     gpu::attribute<gpu::memory_range_attribute::preferred_location>(buffer)
 ///
-/// If the pages of `of` differ, the answer is no location, or not read mostly. `preferred_location`
-/// and `last_prefetch_location` report only devices and the host; for NUMA nodes, use the
-/// attributes for type and id, which came with CUDA 12.2.
+/// If the pages of `of` differ, the answer is an empty location, or false for read mostly.
+/// `preferred_location` and `last_prefetch_location` report only devices and the host; for NUMA
+/// nodes, use the attributes for type and id, which came with CUDA 12.2.
 /// **Errors**: `errc::invalid_argument` for an empty range; the driver's CUDA_ERROR_INVALID_VALUE
 /// for memory that is not managed.
 /// **Capture**: not affected. **Threads**: any. (cuMemRangeGetAttribute)

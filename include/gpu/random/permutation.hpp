@@ -72,7 +72,7 @@ auto choice(const stream_ref& stream, Engine& engine, A&& a, std::size_t count,
   const std::size_t rows = view.extent(0);
   if (rows == 0 && count != 0) {
     return detail::refuse_choice(
-        "there is no element of which %zu could be chosen. Pass at least %zu.", count, 1, where);
+        "%zu elements cannot be chosen from an empty range. Pass at least %zu.", count, 1, where);
   }
   if (!options.replace && count > rows) {
     return detail::refuse_choice(

@@ -99,8 +99,8 @@ template <class Library> struct library_state {
     ~exit_watch() { abandon_at_exit(); }
 
     /// Returns the watch if this is the main thread, or null. The C library allocates memory to
-    /// note the destructor and ends the process if there is none, for which a plugin that is opened
-    /// late should not be the reason. So there has to be more than it takes, or there is no watch.
+    /// register the destructor and ends the process if that fails. A plugin that is opened late
+    /// should not end the process, so if memory is short the exit is not watched.
     static const exit_watch* begin() noexcept {
       if (::syscall(SYS_gettid) != ::getpid()) return nullptr;
       void* volatile enough = std::malloc(4096);  // volatile: or compilers leave both calls out

@@ -122,7 +122,7 @@ struct known_launch {
 /// thread is using is planned again.
 class known_launches {
  public:
-  /// Repeats the launch that was kept for these operands. Returns false if there is none.
+  /// Repeats the launch that was kept for these operands. Returns false if none was kept.
   static result<bool> run(const evaluation& call, const expression_target& target) noexcept {
     if (!is_kept(target)) return false;
     const std::uint32_t hash = hash_of(target);

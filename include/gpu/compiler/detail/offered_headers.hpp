@@ -12,8 +12,8 @@ namespace gpu::inline v1::detail {
 struct device_code_header {
   string_ref name, source;
 
-  /// From two null-terminated arrays. To convert them by way of pointers is no constant expression
-  /// for g++ with -fsanitize=undefined.
+  /// From two null-terminated arrays. Converted through pointers, they would not be a
+  /// constant expression for g++ with -fsanitize=undefined.
   template <std::size_t NameSize, std::size_t SourceSize>
   constexpr device_code_header(const char (&header_name)[NameSize],
                                const char (&header_source)[SourceSize]) noexcept

@@ -60,8 +60,8 @@ inline bool has_error(string_ref log) noexcept {
   return false;
 }
 
-/// Explains a failed link: `errc::link_failed` with the log if names are undefined or there is no
-/// `error` of the linker, else that error.
+/// Explains a failed link: `errc::link_failed` with the log if names are undefined or `error` is
+/// null, else that error.
 inline cuda_error explain_link_error(const cuda_error* error, string_ref log,
                                      source_location where) noexcept {
   text_builder out;

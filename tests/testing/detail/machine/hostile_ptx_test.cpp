@@ -227,7 +227,7 @@ TEST_CASE("a parameter block of the wrong size is a fault at the load", "[machin
     const std::vector<std::byte> cut(block.begin(),
                                      block.begin() + static_cast<std::ptrdiff_t>(size));
     what.parameters = cut;
-    const std::optional<fault> error = run_launch(what, bench.memory, bench.pool);
+    const std::optional<fault> error = run_launch(what, bench.memory, bench.processors);
     CHECK(error.has_value() == (size < 16 + 44));
     if (error) CHECK(error->kind == fault_kind::param_out_of_bounds);
   }

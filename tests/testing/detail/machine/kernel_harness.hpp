@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <gpu/testing/detail/machine/address_space.hpp>
+#include <gpu/testing/detail/machine/host_processors.hpp>
 #include <gpu/testing/detail/machine/launch.hpp>
 #include <gpu/testing/detail/machine/loaded_module.hpp>
 #include "support/catch.hpp"
@@ -29,7 +30,8 @@ inline std::string module_text(std::string_view body, const std::string& target 
 
 /// Defined beside the machine.
 load_result load_text(const std::string& text, address_space& memory, std::string name = {});
-std::optional<fault> run_launch(const launch& what, address_space& memory, thread_pool& pool);
+std::optional<fault> run_launch(const launch& what, address_space& memory,
+                                host_processors& processors);
 
 struct outcome {
   std::optional<fault> error;
@@ -54,7 +56,7 @@ class workbench {
  public:
   explicit workbench(std::string_view body, unsigned threads = 1,
                      const std::string& target = "sm_90")
-      : pool{threads}, heap{memory, 0, 65536} {
+      : processors{threads}, heap{memory, 0, 65536} {
     load_result loaded = load_text(module_text(body, target), memory);
     INFO("line " << loaded.diagnostic.line << ": " << loaded.diagnostic.text);
     REQUIRE(loaded);
@@ -64,7 +66,7 @@ class workbench {
   }
 
   address_space memory;
-  thread_pool pool;
+  host_processors processors;
   device_heap heap;
   std::optional<loaded_module> module;
   launch what;  // shared by all launches: limits, checks, shared memory
@@ -99,7 +101,7 @@ class workbench {
     now.parameters = parameters;
     now.hook.print = [&](std::string_view text) { result.printed += text; };
     now.hook.report = [&](const fault& f) { result.reports.push_back(f); };
-    result.error = run_launch(now, memory, pool);
+    result.error = run_launch(now, memory, processors);
     return result;
   }
 

@@ -17,8 +17,9 @@ load_result load_text(const std::string& text, address_space& memory, std::strin
               {.owner = 0, .name = std::move(name)});
 }
 
-std::optional<fault> run_launch(const launch& what, address_space& memory, thread_pool& pool) {
-  return run(what, memory, pool);
+std::optional<fault> run_launch(const launch& what, address_space& memory,
+                                host_processors& processors) {
+  return run(what, memory, processors);
 }
 
 }  // namespace machine_test

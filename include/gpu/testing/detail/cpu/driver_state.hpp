@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/cpu/places.hpp>
 #include <gpu/testing/detail/cpu/rollback.hpp>
 #include <gpu/testing/detail/cpu/virtual_memory_objects.hpp>
-#include <gpu/testing/detail/machine/thread_pool.hpp>
+#include <gpu/testing/detail/machine/host_processors.hpp>
 
 #include <cuda.h>
 
@@ -44,7 +44,7 @@ struct driver_state {
   bool has_slot = false;  // false if too many drivers are alive
   std::mutex mutex;
   machine::address_space memory{~std::uint64_t{0}};  // each device counts its own memory
-  machine::thread_pool blocks;
+  machine::host_processors blocks;
   scheduler work;
   std::atomic<bool> canceled{false};
   bool initialized = false;

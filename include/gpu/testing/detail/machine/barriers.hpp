@@ -70,7 +70,7 @@ inline void release_barriers(block_state& block) {
         report = false;
         const decoded& d = g.in->function->code[g.pc];
         if (d.option == barrier_reduce && d.run == &run_barrier)
-          write_barrier_result(g.in->registers.data(), d, g.lanes, b.votes, expected);
+          write_barrier_result(g.in->registers.get(), d, g.lanes, b.votes, expected);
         g.waits = group::state::ready;
         ++g.pc;
       }

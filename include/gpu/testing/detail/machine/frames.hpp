@@ -17,7 +17,7 @@ namespace gpu::inline v1::testing::machine::detail {
 inline void bind(warp& w, frame& f) {
   w.top = &f;
   w.function = f.function;
-  w.registers = f.registers.data();
+  w.registers = f.registers.get();
 }
 
 /// Returns the most bytes that a lane has from alloca in the running function.
@@ -62,10 +62,13 @@ inline frame* push_frame(warp& w, const lowered_function& function, frame* calle
     if (!has_room(w, *f, lanes)) return nullptr;
   }
   f->lanes_inside = static_cast<std::uint32_t>(std::popcount(lanes));
-  f->registers.resize(function.register_bytes);
-  std::fill_n(f->registers.begin(), function.constant_begin, std::byte{});
+  if (f->register_room < function.register_bytes) {
+    f->registers.reset(new std::byte[function.register_bytes]);
+    f->register_room = function.register_bytes;
+  }
+  if (function.constant_begin != 0) std::memset(f->registers.get(), 0, function.constant_begin);
   if (!function.constants.empty())
-    std::memcpy(f->registers.data() + function.constant_begin, function.constants.data(),
+    std::memcpy(f->registers.get() + function.constant_begin, function.constants.data(),
                 function.constants.size());
   for_lanes(lanes, [&](unsigned lane) {
     f->base[lane] = (w.stack_top[lane] + 15) / 16 * 16;
@@ -99,7 +102,7 @@ inline void leave_frame(warp& w, frame* f, std::uint32_t lanes) {
 inline void take(warp& w, const frame& f, bool in_register, std::uint32_t at, std::uint32_t size,
                  unsigned lane, std::byte* to) {
   if (in_register) {
-    std::memcpy(to, f.registers.data() + at + lane * size, size);
+    std::memcpy(to, f.registers.get() + at + lane * size, size);
   } else {
     std::memcpy(to, frame_memory(w, f, lane, at), size);
   }
@@ -107,7 +110,7 @@ inline void take(warp& w, const frame& f, bool in_register, std::uint32_t at, st
 inline void give(warp& w, frame& f, bool in_register, std::uint32_t at, std::uint32_t size,
                  unsigned lane, const std::byte* from) {
   if (in_register) {
-    std::memcpy(f.registers.data() + at + lane * size, from, size);
+    std::memcpy(f.registers.get() + at + lane * size, from, size);
   } else {
     std::memcpy(frame_memory(w, f, lane, at), from, size);
   }

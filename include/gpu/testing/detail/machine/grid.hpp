@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <gpu/testing/detail/machine/block_scheduler.hpp>
+#include <gpu/testing/detail/machine/host_processors.hpp>
 #include <gpu/testing/detail/machine/launch.hpp>
 
 namespace gpu::inline v1::testing::machine {
@@ -57,7 +58,7 @@ struct counted_end {
 
 /// One worker: runs its resident clusters in turns. Blocks that take long may wait for others, so
 /// the longer they take the more are started beside them.
-inline void work_on(grid_state& grid, cluster_source& source) {
+inline void work_on(grid_state& grid, cluster_source& source, spare_clusters& kept) {
   std::deque<std::unique_ptr<cluster_state>> resident;
   std::vector<std::unique_ptr<cluster_state>> spare;
   const bool all_at_once = grid.what->cooperative;
@@ -71,7 +72,8 @@ inline void work_on(grid_state& grid, cluster_source& source) {
       if (const auto index = source.take(resident.empty())) {
         std::unique_ptr<cluster_state> cluster;
         if (spare.empty()) {
-          cluster = std::make_unique<cluster_state>();
+          cluster = kept.take();
+          if (cluster == nullptr) cluster = std::make_unique<cluster_state>();
         } else {
           cluster = std::move(spare.back());
           spare.pop_back();
@@ -82,7 +84,7 @@ inline void work_on(grid_state& grid, cluster_source& source) {
         turns_since_start = 0;
       }
     }
-    if (resident.empty()) return;
+    if (resident.empty()) break;
     std::unique_ptr<cluster_state> cluster = std::move(resident.front());
     resident.pop_front();
     ++turns_since_start;
@@ -102,6 +104,7 @@ inline void work_on(grid_state& grid, cluster_source& source) {
       case block_status::ended: return;
     }
   }
+  for (std::unique_ptr<cluster_state>& cluster : spare) kept.keep(std::move(cluster));
 }
 
 /// Makes the workspace that cooperative groups expect of a driver for grid-wide barriers: its size
@@ -137,7 +140,8 @@ struct worker_end {
 
 }  // namespace detail
 
-inline std::optional<fault> run(const launch& what, address_space& memory, thread_pool& pool) {
+inline std::optional<fault> run(const launch& what, address_space& memory,
+                                host_processors& processors) {
   const address_space::in_use held(memory);
   grid_state grid;
   grid.what = &what;
@@ -151,10 +155,10 @@ inline std::optional<fault> run(const launch& what, address_space& memory, threa
       std::max<std::uint64_t>(what.limit.resident_blocks / what.cluster.count(), 1);
   detail::cluster_source source(clusters, what.cooperative ? clusters : resident);
   const unsigned wanted =
-      clusters < pool.threads() ? static_cast<unsigned>(clusters) : pool.threads();
-  pool.run(wanted, [&] {
+      static_cast<unsigned>(std::min<std::uint64_t>(clusters, processors.pool.threads()));
+  processors.pool.run(wanted, [&] {
     detail::worker_end end{grid};
-    detail::work_on(grid, source);
+    detail::work_on(grid, source, processors.spare);
     end.done = true;
   });
   return std::move(grid.first);

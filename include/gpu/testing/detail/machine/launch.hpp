@@ -16,7 +16,6 @@
 #include <gpu/testing/detail/machine/fault.hpp>
 #include <gpu/testing/detail/machine/image.hpp>
 #include <gpu/testing/detail/machine/limits.hpp>
-#include <gpu/testing/detail/machine/thread_pool.hpp>
 
 namespace gpu::inline v1::testing::machine {
 
@@ -39,6 +38,7 @@ struct hooks {
 };
 
 class cost_table;
+struct host_processors;
 
 /// One launch. Everything it points to outlives `run`.
 struct launch {
@@ -64,12 +64,12 @@ struct launch {
   const std::atomic<bool>* canceled = nullptr;
 };
 
-/// Runs a grid to its end on the threads of the pool and the calling one.
+/// Runs a grid to its end on the threads of `processors` and the calling one.
 /// Result: the first fault, which ended the grid, or nothing.
 /// Precondition: the driver has checked the launch: a kernel that is not refused, non-zero extents
 /// within the device's limits, clusters that divide the grid, parameters as long as the kernel's
-/// parameter block. Threads: several launches may run at once, also of one executable and on one
-/// pool.
-std::optional<fault> run(const launch& what, address_space& memory, thread_pool& pool);
+/// parameter block. Threads: several launches may run at once, also of one executable and on the
+/// same processors.
+std::optional<fault> run(const launch& what, address_space& memory, host_processors& processors);
 
 }  // namespace gpu::inline v1::testing::machine

@@ -26,7 +26,8 @@ class shared_memory {
   /// Starts again with `end` bytes that were never written, of which those from `begin` on may be
   /// accessed.
   void reset(std::size_t begin, std::size_t end, bool races, bool writes) {
-    bytes_.assign(end, std::byte{});
+    bytes_.resize(end);
+    if (end != 0) std::memset(bytes_.data(), 0, end);
     begin_ = begin;
     races_ = races;
     tracks_ = races || writes;

@@ -39,7 +39,8 @@ struct frame {
   std::uint32_t lanes_inside = 0;
   std::uint32_t stack_bytes = 0;  // that a device needs for it and its callers, at least
   std::array<std::uint32_t, warp_size> base{};  // of its local memory, per lane
-  std::vector<std::byte> registers;
+  std::unique_ptr<std::byte[]> registers;
+  std::size_t register_room = 0;  // bytes that `registers` has
 };
 
 /// Lanes that are at the same instruction of the same frame and run together.
@@ -204,6 +205,7 @@ struct cluster_state {
   // The barrier of the cluster: its phases, and the threads that arrived in this one.
   std::uint32_t phase = 0;
   std::uint32_t arrived = 0;
+  std::unique_ptr<cluster_state> next;  // of the clusters that are kept
 };
 
 /// The state that all blocks of a launch share.

@@ -84,7 +84,7 @@ inline bool complete_collectives(warp& w) {
     for (const group& g : w.groups) {
       if (!takes_part(g)) continue;
       present |= g.lanes;
-      parties.push_back({g.in->registers.data(), g.in, &g.in->function->code[g.pc], g.lanes});
+      parties.push_back({g.in->registers.get(), g.in, &g.in->function->code[g.pc], g.lanes});
     }
     if ((members & w.live & ~present) != 0) continue;
     if (!d.together(w, parties, present)) return false;
