@@ -227,6 +227,33 @@ TEST_CASE("a matrix that is not positive definite is found out",
   }
 }
 
+TEST_CASE("a right-hand side whose square is no double is not taken for zero",
+          "[algorithm][conjugate_gradient]") {
+  const fixture f;
+  const auto matrix = make_matrix(f, triplets<double>{2, 2, {0, 1}, {0, 1}, {2, 4}});
+  for (const double tiny : {1e-200, 1e-157, 5e-324}) {
+    const auto b = f.upload(std::vector<double>{0, tiny});
+    auto x = f.upload(std::vector<double>{0, 0});
+    const auto error = test::error_of(gpu::solve(f.stream, matrix, b, x));
+    CHECK(error == gpu::errc::not_converged);
+    CHECK(test::says(error, "the right-hand side is below 2.2e-308", "a power of two"));
+    CHECK(
+        test::value_of(gpu::solve(f.stream, matrix, b, x, {.absolute_tolerance = 1e-9})).converged);
+  }
+  const auto numbers =
+      make_matrix(f, triplets<std::complex<double>>{2, 2, {0, 1}, {0, 1}, {{2, 0}, {4, 0}}});
+  const auto b = f.upload(std::vector<std::complex<double>>{{0, 1e-200}, {0, 0}});
+  auto x = f.upload(std::vector<std::complex<double>>(2));
+  CHECK(test::error_of(gpu::solve(f.stream, numbers, b, x)) == gpu::errc::not_converged);
+
+  // The smallest that floats have is large enough as a double.
+  const auto floats = make_matrix(f, triplets<float>{1, 1, {0}, {0}, {1}});
+  const auto least = f.upload(std::vector<float>{1e-45f});
+  auto solution = f.upload(std::vector<float>{0});
+  test::value_of(gpu::solve(f.stream, floats, least, solution));
+  CHECK(f.download(solution) == std::vector<float>{1e-45f});
+}
+
 TEST_CASE("a solver refuses what does not fit", "[algorithm][conjugate_gradient]") {
   const fixture f;
   using solver = gpu::conjugate_gradient<gpu::csr_matrix<float>>;

@@ -6,6 +6,7 @@
 #include <gpu/graph.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace run_length_test {
@@ -62,6 +63,17 @@ TEST_CASE("run_length finds runs and their lengths", "[algorithm][run_length]") 
 
 TEMPLATE_TEST_CASE("runs may be of any type", "[algorithm][run_length]", std::uint8_t, double) {
   check_runs(runs<TestType>(40'000, 5));
+}
+
+TEST_CASE("of equal elements the last one of the run is stored", "[algorithm][run_length]") {
+  const fixture f;
+  const auto x = f.upload(std::vector<float>{0.0f, -0.0f, 1, -0.0f, 0.0f});
+  auto values = f.make<float>(3);
+  auto lengths = f.make<int>(3);
+  CHECK(test::value_of(gpu::run_length(f.stream, x, values, lengths)) == 3);
+  CHECK(std::signbit(f.download(values)[0]));
+  CHECK_FALSE(std::signbit(f.download(values)[2]));
+  CHECK(f.download(lengths) == std::vector<int>{2, 1, 2});
 }
 
 TEST_CASE("runs without room are counted", "[algorithm][run_length]") {

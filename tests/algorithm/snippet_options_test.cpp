@@ -160,6 +160,10 @@ TEST_CASE("names that mean something else are refused", "[algorithm][snippet]") 
   CHECK(test::says(refused("x, y", "gpu_value"), "\"gpu_value\" cannot be the name of a kernel",
                    "gpu_"));
   CHECK(test::says(refused("x, y", "gpu"), "\"gpu\" cannot be the name of a kernel"));
+  CHECK(
+      test::says(refused("x, y", "norm"), "\"norm\" cannot be the name of a kernel", "CUDA uses"));
+  CHECK(test::says(refused("x, y", "sinf"), "\"sinf\" cannot be the name of a kernel"));
+  CHECK(test::says(refused("x, y", "main"), "\"main\" cannot be the name of a kernel"));
   auto text = running_sum();
   text.parameters = "item, y";
   text.map = "item[i]";

@@ -160,6 +160,9 @@ TEST_CASE("arrays are made of a function of the index", "[array][creation]") {
   for (int i = 0; i < 60; ++i)
     REQUIRE(found[std::size_t(i)] == float(i / 20 * 100 + i / 5 % 4 * 10 + i % 5 + i * 0.5));
   const auto single = test::value_of(gpu::from_function<int>(f.stream, gpu::shape<0>(), "42"));
+  const auto with_comment =
+      test::value_of(gpu::from_function<int>(f.stream, gpu::shape{3}, "i0 * 2 // even"));
+  CHECK(f.download(with_comment) == std::vector<int>{0, 2, 4});
   CHECK(test::value_of(gpu::item(f.stream, single)) == 42);
   const auto indices = test::value_of(gpu::indices<short>(f.stream, gpu::shape{2, 3}));
   CHECK(indices.shape() == gpu::shape{2, 2, 3});

@@ -47,6 +47,17 @@ TEST_CASE("an evaluated view is a copy in C order", "[array][evaluate]") {
   CHECK(test::value_of(gpu::item(f.stream, a(2, gpu::slice(3, 4), -1))) == 59);
 }
 
+TEST_CASE("an element is not fetched during a capture, which goes on", "[array][evaluate]") {
+  const fixture f;
+  const auto a = test::value_of(gpu::array<int>::from(f.stream, {1, 2, 3}));
+  test::value_of(f.stream.synchronize());
+  auto capture = test::value_of(gpu::stream_capture::begin(f.stream));
+  CHECK(test::error_of(gpu::item(f.stream, a(0))) == gpu::errc::capture_prohibited);
+  CHECK(test::error_of(gpu::item(f.stream, a(0) + 1)) == gpu::errc::capture_prohibited);
+  test::value_of(capture.end());
+  CHECK(test::value_of(gpu::item(f.stream, a(0) + 1)) == 2);
+}
+
 TEST_CASE("an assignment repeats what is assigned", "[array][evaluate]") {
   const fixture f;
   auto a = test::value_of(gpu::zeros<int>(f.stream, gpu::shape{2, 3}));

@@ -39,6 +39,16 @@ TEST_CASE("arrays of NumPy's .npz files are found by name", "[array][npz]") {
   }
 }
 
+TEST_CASE("a .npz file may have no arrays", "[array][npz]") {
+  const fixture f;
+  const test::temporary_folder folder;
+  const std::string path = folder / "a.npz";
+  test::value_of(gpu::save_npz(f.stream, path));
+  const auto error = test::error_of(gpu::load_npz<float>(f.stream, path, "y"));
+  CHECK(error == gpu::errc::unknown_name);
+  CHECK(test::says(error, "a.npz\" has no arrays, and so none of the name y. Pass"));
+}
+
 TEST_CASE("saved .npz files come back", "[array][npz]") {
   const fixture f;
   const test::temporary_folder folder;

@@ -100,7 +100,8 @@ TEST_CASE("what cannot be printed is refused", "[array][to_text]") {
     test::value_of(capture.end());
   }
   const auto moved = std::move(a);
-  CHECK(test::says(test::error_of(gpu::to_text(f.stream, a)), "gpu::to_text", "is empty"));
+  CHECK(test::says(test::error_of(gpu::to_text(f.stream, a)),
+                   "gpu::to_text: empty_handle (12): the operand is empty"));
 }
 
 TEST_CASE("printing fails with each of its calls and allocations", "[array][to_text][cpu]") {

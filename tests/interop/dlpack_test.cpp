@@ -236,6 +236,9 @@ TEST_CASE("DLPack: what does not fit is refused with a sentence", "[interop][dlp
   tensor.byte_offset = 0;
   from.shape[1] = -3;
   CHECK(test::says(refused<float, 2>(f, from), "axis 1 of the tensor has -3 elements"));
+  from.shape[0] = from.shape[1] = std::int64_t{1} << 40;
+  tensor.strides = nullptr;
+  CHECK(test::says(refused<float, 2>(f, from), "1099511627776, 1099511627776", "memory can have"));
   from.versioned.major = 2;
   CHECK(refused<float, 2>(f, from) == gpu::errc::not_supported);
   CHECK(test::says(refused<float, 2>(f, from), "of DLPack 2.0", "max_version=(1, 0)"));

@@ -5,6 +5,7 @@
 #include <gpu/graph.hpp>
 #include <gpu/random.hpp>
 
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include <cmath>
@@ -128,6 +129,41 @@ TEST_CASE("16-bit numbers are random, too", "[random]") {
     REQUIRE(__half2float(each) < 1);
 }
 
+TEST_CASE("16-bit numbers do not reach the end of a range that is excluded", "[random]") {
+  const fixture f;
+  gpu::philox engine(6);
+  const gpu::shape many{4096};
+  for (const __nv_bfloat16 each : f.download(test::value_of(
+           gpu::evaluate(f.stream, gpu::uniform_from<__nv_bfloat16>(engine, many, 3, 4)))))
+    REQUIRE((__bfloat162float(each) >= 3 && __bfloat162float(each) < 4));
+  for (const __nv_bfloat16 each : f.download(test::value_of(
+           gpu::evaluate(f.stream, gpu::uniform<__nv_bfloat16>(engine, many, 3, 4)))))
+    REQUIRE((__bfloat162float(each) > 3 && __bfloat162float(each) <= 4));
+  // Between these two half has one number, and each of them has a neighbor on either side.
+  for (const __half each : f.download(test::value_of(
+           gpu::evaluate(f.stream, gpu::uniform_from<__half>(engine, many, 1000, 1001)))))
+    REQUIRE((__half2float(each) == 1000 || __half2float(each) == 1000.5f));
+  for (const __half each : f.download(test::value_of(
+           gpu::evaluate(f.stream, gpu::uniform<__half>(engine, many, -1001, -1000)))))
+    REQUIRE((__half2float(each) == -1000.5f || __half2float(each) == -1000));
+}
+
+TEST_CASE("the ends of a range fit the elements", "[random]") {
+  const gpu::detail::random_element half = gpu::detail::random_element_of<__half>();
+  CHECK(half.nearest(0.1) == double{__half2float(__float2half(0.1f))});
+  CHECK(half.nearest(65519) == 65504);
+  CHECK(half.nearest(65521) == std::numeric_limits<double>::infinity());
+  CHECK(half.next_to(1024, 0) == 1023.5);
+  CHECK(half.next_to(1024, 2000) == 1025);
+  CHECK(half.next_to(-1024, 0) == -1023.5);
+  CHECK(half.next_to(0, -1) == -std::ldexp(1.0, -24));
+  CHECK(half.next_to(std::ldexp(1.0, -24), 0) == 0);
+  const gpu::detail::random_element bfloat = gpu::detail::random_element_of<__nv_bfloat16>();
+  CHECK(bfloat.next_to(4, 3) == 3.984375);
+  CHECK(bfloat.next_to(3, 4) == 3.015625);
+  CHECK(bfloat.nearest(1e39) == std::numeric_limits<double>::infinity());
+}
+
 TEST_CASE("shapes and types of random numbers are checked", "[random]") {
   const fixture f;
   gpu::philox engine(7);
@@ -163,6 +199,11 @@ TEST_CASE("parameters of distributions are checked", "[random]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(refuses(f, gpu::uniform<float>(e, s, 2, 1), "low is 2 and high is 1", "less than high"));
   CHECK(refuses(f, gpu::uniform_from<float>(e, s, 0, 1 / 0.0), "high is inf", "finite"));
+  CHECK(refuses(f, gpu::uniform<float>(e, s, 0, 1e39), "high is 1e+39", "up to 3.40282e+38"));
+  CHECK(refuses(f, gpu::uniform_from<float>(e, s, -3e38, 3e38), "low is -3e+38", "distance"));
+  CHECK(refuses(f, gpu::uniform<__half>(e, s, 0, 1e6), "high is 1e+06", "up to 65504"));
+  CHECK(refuses(f, gpu::uniform<float>(e, s, 1 << 24, (1 << 24) + 0.5), "hold 16777216 for both",
+                "farther apart"));
   CHECK(refuses(f, gpu::uniform_integers<int>(e, s, 3, 2), "low is 3 and high is 2", "Exchange"));
   CHECK(refuses(f, gpu::normal<float>(e, s, 0, -1), "standard deviation -1", "at least 0"));
   CHECK(refuses(f, gpu::normal<double>(e, s, nan), "the mean is nan", "finite"));

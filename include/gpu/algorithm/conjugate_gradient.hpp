@@ -94,8 +94,9 @@ class conjugate_gradient {
 
   /// Waits for the queued iterations and returns the progress.
   /// **Errors**: `errc::not_converged` if the solve cannot continue: the matrix or the
-  /// preconditioner is not positive definite, or a number is not finite; `errc::invalid_argument`
-  /// before `reset`.
+  /// preconditioner is not positive definite, a number is not finite, or the right-hand side is so
+  /// small that the square of its norm is not a normal double; `errc::invalid_argument` before
+  /// `reset`.
   result<conjugate_gradient_progress> progress(source_location where = source_location::current()) {
     constexpr const char* function = "gpu::conjugate_gradient::progress";
     GPU_TRY(require_reset(function, where));
@@ -257,7 +258,7 @@ class conjugate_gradient {
       GPU_TRY(
           detail::apply_operator(*matrix_, stream_, device_span<const T>(x_), r_.span(), where));
       GPU_TRY(kernels_.start({stream_, where}, right, r_));
-      GPU_TRY(kernels_.product.into({stream_, where}, scale(), right, right));
+      GPU_TRY(kernels_.square.into({stream_, where}, scale(), right));
       const device_span<const T> z = GPU_TRY(precondition(where));
       GPU_TRY(kernels_.norms.into({stream_, where}, norms_of(0), r_, z));
       GPU_TRY(kernels_.choose_scale({stream_, where}, norms_of(0), scale()));

@@ -39,9 +39,10 @@ result<compaction_state*> find_reduce_by_key(std::size_t elements, string_ref co
 
 /// Combines the values of each run of equal keys: stores the key of each in `out_keys`, the result
 /// in `out_values`, and the number of runs in `count`, one integer; all in device memory. As
-/// `thrust::reduce_by_key`; sort by key first for each key once. `combine` is a snippet that
-/// combines two values, `a` before `b`: `"a + b"`, `"max(a, b)"`. It has to be associative. Values
-/// are converted to the type of `out_values` and combined in that type (in float, if it is a
+/// `thrust::reduce_by_key`, but of equal keys that differ in bits, such as -0.0 and 0.0, the last
+/// of the run is stored, not the first. Sort by key first for each key once. `combine` is a snippet
+/// that combines two values, `a` before `b`: `"a + b"`, `"max(a, b)"`. It has to be associative.
+/// Values are converted to the type of `out_values` and combined in that type (in float, if it is a
 /// floating-point number of 16 bits), with the same bits in every run. `out_keys` and `out_values`
 /// have the same number of elements; runs beyond are not stored, but counted. Keys that are
 /// structures need an `operator==` in their definition. `keys` and `values` are contiguous, and

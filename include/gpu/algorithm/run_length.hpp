@@ -37,8 +37,9 @@ result<compaction_state*> find_run_length(std::size_t elements, source_location 
 /// Finds the runs of equal neighbors in `x`: stores the element of each in `values`, its length in
 /// `lengths`, integers that can be as large as `x`, and the number of runs in `count`, one integer;
 /// all in device memory. `values` and `lengths` have the same number of elements; runs beyond are
-/// not stored, but counted. As `cub::DeviceRunLengthEncode::Encode`. Structures need an
-/// `operator==` in their definition. `x` is contiguous and may not overlap the others.
+/// not stored, but counted. As `cub::DeviceRunLengthEncode::Encode`, but of equal elements that
+/// differ in bits, such as -0.0 and 0.0, the last of the run is stored, not the first. Structures
+/// need an `operator==` in their definition. `x` is contiguous and may not overlap the others.
 /// **Ordering**: after the work queued on the stream; does not wait.
 /// **Errors**: `errc::size_mismatch`, `errc::invalid_argument` for memory that overlaps,
 /// `errc::wrong_context`, `errc::empty_handle`, those of `compile` at the first call with these

@@ -11,6 +11,24 @@ namespace detail {
 
 template <class T> struct diff_family;
 
+/// Makes an array of the differences of neighbors along an axis that has elements.
+template <class T, int Rank>
+result<array<T, Rank>> subtract_neighbors(const char* function, const stream_ref& stream,
+                                          const array_view<const T, Rank>& view, int axis,
+                                          source_location where) {
+  const std::size_t count = view.extent(axis) - 1;
+  auto made = GPU_TRY((gpu::empty<T>(stream, with_extent(view.shape(), axis, count), where)));
+  const loop_operand out = operand_of(made.view(), made);
+  const loop_operand x = make_operand(part_along(view, axis, 0, count));
+  const loop_operand y = make_operand(part_along(view, axis, 1, count));
+  const loop_argument arguments[] = {{&out, nullptr}, {&x, nullptr}, {&y, nullptr}};
+  GPU_TRY((run_shared<diff_family<T>, T*, const T*, const T*>(
+      {function, "gpu_diff", "out, x, y"}, stream, where,
+      [] { return text(same<T, bool> ? "out[i] = y[i] != x[i]" : "out[i] = y[i] - x[i]"); },
+      arguments)));
+  return made;
+}
+
 }  // namespace detail
 
 /// Makes an array of the differences of neighbors along an axis, `times` times over: `a(i + 1) -
@@ -35,24 +53,12 @@ auto diff(const stream_ref& stream, A&& a, int axis = -1, std::size_t times = 1,
   const std::size_t extent = view.extent(axis);
   if (times >= extent)
     return gpu::empty<element>(stream, detail::with_extent(view.shape(), axis, 0), where);
-  auto made = GPU_TRY(
-      (gpu::empty<element>(stream, detail::with_extent(view.shape(), axis, extent - 1), where)));
-  const detail::loop_operand out = detail::operand_of(made.view(), made);
-  const detail::loop_operand x =
-      detail::make_operand(detail::part_along(view, axis, 0, extent - 1));
-  const detail::loop_operand y =
-      detail::make_operand(detail::part_along(view, axis, 1, extent - 1));
-  const detail::loop_argument arguments[] = {{&out, nullptr}, {&x, nullptr}, {&y, nullptr}};
-  GPU_TRY(
-      (detail::run_shared<detail::diff_family<element>, element*, const element*, const element*>(
-          {function, "gpu_diff", "out, x, y"}, stream, where,
-          [] {
-            return text(detail::same<element, bool> ? "out[i] = y[i] != x[i]"
-                                                    : "out[i] = y[i] - x[i]");
-          },
-          arguments)));
-  if (times == 1) return made;
-  return gpu::diff(stream, made, axis, times - 1, where);
+  auto made = GPU_TRY(detail::subtract_neighbors(function, stream, view, axis, where));
+  for (std::size_t k = 1; k < times; ++k) {  // so that no more than two arrays are there at once
+    const array_view<const element, rank> before = made.view();
+    made = GPU_TRY(detail::subtract_neighbors(function, stream, before, axis, where));
+  }
+  return made;
 }
 
 }  // namespace gpu::inline v1

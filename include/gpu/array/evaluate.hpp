@@ -285,6 +285,8 @@ auto item(const stream_ref& stream, A&& a, source_location where = source_locati
   using element = detail::evaluated_element_t<A>;
   const detail::evaluation call{"gpu::item", stream, where};
   GPU_TRY(detail::require(stream, call.function, where));
+  GPU_TRY(detail::require_no_capture(stream, call.function, "Call it before or after the capture.",
+                                     where));
   if constexpr (detail::is_expression<detail::remove_cvref_t<A>>) {
     using item_maker = detail::item_maker<element, detail::evaluated_rank<A>()>;
     item_maker maker{call};

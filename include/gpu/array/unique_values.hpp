@@ -3,8 +3,9 @@
 /// `unique_values`, `unique_counts`, `unique_inverse` and `unique_all`: each value of an array
 /// once, sorted.
 ///
-/// As NumPy's functions of these names, so each NaN counts as a value of its own. Elements are what
-/// `sort` sorts, and are taken in C order. The number of values is known only on the device.
+/// As NumPy's functions of these names, so each NaN counts as a value of its own. Of -0.0 and 0.0,
+/// which are equal, all but `unique_values` have the one that is last in the array. Elements are
+/// what `sort` sorts, and are taken in C order. The number of values is known only on the device.
 /// All of them: **Ordering**: after the work queued on the stream; waits for the number of values,
 /// and then queues the work that stores them. **Errors**: the reason of a faulty view;
 /// `errc::wrong_context`; `errc::empty_handle`; CUDA_ERROR_OUT_OF_MEMORY;

@@ -246,6 +246,16 @@ inline result<> require_tensor(const stream_ref& stream, const dlpack_tensor& te
         << " elements, which is not possible. The producer is at fault.";
     return refuse_tensor(errc::invalid_argument, out, where);
   }
+  std::int64_t bytes = type.bits / 8;
+  bool overflows = false;
+  for (int axis = 0; axis < rank; ++axis)
+    overflows = __builtin_mul_overflow(bytes, given.shape[axis], &bytes) || overflows;
+  if (!empty && overflows) {
+    out << "the extents of the tensor are ";
+    for (int axis = 0; axis < rank; ++axis) out << (axis == 0 ? "" : ", ") << given.shape[axis];
+    out << ", which is more elements than memory can have. The producer is at fault.";
+    return refuse_tensor(errc::invalid_argument, out, where);
+  }
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(given.data) + given.byte_offset;
   if (!empty && (given.data == nullptr || address % alignment != 0)) {
     out << "the elements begin at address " << static_cast<std::uint64_t>(address)
@@ -285,11 +295,12 @@ result<dlpack_array<T, Rank>> from_dlpack(
   } else {
     std::size_t extents[std::size_t{Rank}];
     std::ptrdiff_t strides[std::size_t{Rank}];
-    std::ptrdiff_t dense = 1;
+    std::size_t dense = 1;  // without a sign, because it may wrap around in a tensor of no elements
     for (int axis = Rank; axis-- > 0;) {
       extents[axis] = static_cast<std::size_t>(given.shape[axis]);
-      strides[axis] = given.strides != nullptr ? std::ptrdiff_t{given.strides[axis]} : dense;
-      dense *= static_cast<std::ptrdiff_t>(extents[axis]);
+      strides[axis] = given.strides != nullptr ? std::ptrdiff_t{given.strides[axis]}
+                                               : static_cast<std::ptrdiff_t>(dense);
+      dense *= extents[axis];
     }
     const auto view = array_view<T, Rank>::from_native(address, extents, strides);
     return dlpack_array<T, Rank>(detail::move(tensor), view);

@@ -83,6 +83,15 @@ TEST_CASE("an i of the snippet's own is not the index", "[algorithm][snippet]") 
            [](std::size_t i) { return 3 + value_of_x(i); });
 }
 
+TEST_CASE("a comment that a backslash continues hides the next line", "[algorithm][snippet]") {
+  const runner r{};
+  const auto unchanged = [](std::size_t) { return 1000; };
+  r.expect("// nothing \\\ny[i] = 3;\n", unchanged);
+  const auto kernel = test::value_of(
+      gpu::elementwise<const int*, int*>::create("x, y", "// nothing \\\ny[i] = 3;\n"));
+  CHECK(std::string(kernel.source()).find("gpu_y") == std::string::npos);
+}
+
 TEST_CASE("digits with separators are one number", "[algorithm][snippet]") {
   const runner r{};
   r.expect("y[i] = 1'000 + x[i] - 'a' + 1'000'0;",

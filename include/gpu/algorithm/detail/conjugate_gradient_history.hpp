@@ -41,6 +41,10 @@ struct cg_history {
       return cg_norms{at[0], at[1]};
     };
     if (residuals.empty()) residuals.push_back(__builtin_sqrt(norms_of(first).rr));
+    // Residuals whose squares are 0 would pass for solutions.
+    constexpr double least_square = 2.2250738585072014e-308;
+    if (scale > 0 && scale < least_square && squares.absolute < least_square)
+      state = cg_state::too_small;
     for (std::size_t k = first; k < last && state == cg_state::goes_on; ++k) {
       last_product = numbers[2 * cg_slots + k % cg_slots];
       state = judge(norms_of(k), last_product, scale, squares);
@@ -68,6 +72,11 @@ inline result<> require_no_breakdown(const char* function, const cg_history& his
     case cg_state::bad_preconditioner:
       out << "the residual times the preconditioned residual is not positive, so the "
              "preconditioner is not symmetric positive definite. Pass another one.";
+      break;
+    case cg_state::too_small:
+      out << "the square of the norm of the right-hand side is below 2.2e-308, so residuals cannot "
+             "be compared with it. Multiply the right-hand side and the guess by a power of two, "
+             "and divide the solution by it.";
       break;
     default:
       out << "p A p is ";

@@ -53,6 +53,7 @@ enum class cg_state : unsigned char {
   not_finite,
   bad_preconditioner,  ///< r z is not positive
   bad_matrix,          ///< p A p is not positive
+  too_small,           ///< the square of the right-hand side's norm is
 };
 
 /// Returns what becomes of an iteration, as the device decides it.
@@ -74,6 +75,7 @@ template <class T> struct cg_kernels {
   using norms_source = raw<const cg_norms*>;
   using number_source = raw<const double*>;
 
+  reduction<double, const T*> square;               ///< of the right-hand side; 0 if it is 0
   reduction<double, const T*, const T*> product;    ///< of p and q = A p
   reduction<cg_norms, const T*, const T*> norms;    ///< of r and z
   elementwise<const T*, T*> start;                  ///< r = b - A x
@@ -86,6 +88,17 @@ template <class T> struct cg_kernels {
   static result<cg_kernels> create(source_location where) {
     constexpr string_ref name = element_type_of<T>().name;
     const bool is_complex = starts_with(name, "gpu::complex");
+    // The least double makes the sum of squares that are too small for one greater than 0.
+    auto square = GPU_TRY((reduction<double, const T*>::create(
+        {.parameters = "b",
+         .map = is_complex
+                    ? "double(b[i].re) * b[i].re + double(b[i].im) * b[i].im + (b[i].re == 0 "
+                      "&& b[i].im == 0 ? 0 : 4.9406564584124654e-324)"
+                    : "double(b[i]) * b[i] + (b[i] == 0 ? 0 : 4.9406564584124654e-324)",
+         .reduce = "a + b",
+         .neutral = 0.0,
+         .options = {.name = "gpu_cg_square"}},
+        where)));
     auto product = GPU_TRY((reduction<double, const T*, const T*>::create(
         {.parameters = "p, q",
          .map = is_complex ? "double(p[i].re) * q[i].re + double(p[i].im) * q[i].im"
@@ -126,8 +139,9 @@ template <class T> struct cg_kernels {
         "norms, next, pq, scale, goal, z, p", "if (goes_on) p[i] = z[i] + factor * p[i]",
         {.name = "gpu_cg_turn", .preamble = cg_preamble, .before = required(factor.finish())},
         where)));
-    return cg_kernels{detail::move(product),      detail::move(norms),   detail::move(start),
-                      detail::move(choose_scale), detail::move(advance), detail::move(turn)};
+    return cg_kernels{detail::move(square), detail::move(product),      detail::move(norms),
+                      detail::move(start),  detail::move(choose_scale), detail::move(advance),
+                      detail::move(turn)};
   }
 };
 

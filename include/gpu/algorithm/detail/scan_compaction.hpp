@@ -15,7 +15,7 @@ enum class compaction_kind : unsigned char {
   chosen,        ///< the elements that fulfill a condition
   all,           ///< these, and after them the others
   first_of_run,  ///< the first of equal neighbors
-  run,           ///< the first of equal neighbors, and their values combined
+  run,           ///< the last of equal neighbors, and their values combined
 };
 
 /// A compaction with the kernels that were made of it. Behind the parameters of the user's it has

@@ -2,6 +2,7 @@
 /// \file
 /// `snippet`: the description of a kernel that is generated from a user's text, and its checks.
 
+#include <gpu/algorithm/detail/device_names.hpp>
 #include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/snippet_tokens.hpp>
 #include <gpu/compiler/compile_options.hpp>
@@ -128,14 +129,14 @@ inline unexpected<cuda_error> refuse_name(const snippet& s, string_ref name, con
   return refuse_snippet(s, out, where);
 }
 
-/// Returns whether a kernel can have a name. Some belong to the text around it.
+/// Returns whether a kernel can have a name. Some belong to the text around it, or to CUDA.
 inline bool is_kernel_name(string_ref name) noexcept {
   constexpr string_ref taken[] = {"gpu",        "gpu_value", "gpu_index",
                                   "gpu_layout", "gpu_group", "gpu_run"};
   for (const string_ref each : taken) {
     if (name == each) return false;
   }
-  return is_identifier(name) && !is_reserved_word(name);
+  return is_identifier(name) && !is_reserved_word(name) && !is_device_name(name);
 }
 
 /// Checks the name of parameter number `position`, and that no other before has it.
@@ -189,8 +190,8 @@ inline result<> name_parameters(snippet& s, string_ref names, source_location wh
   if (!is_kernel_name(s.name)) {
     text_builder out;
     out << '"' << s.name
-        << "\" cannot be the name of a kernel. Use letters, digits and '_', but not a word of C++ "
-           "and nothing that begins with gpu_.";
+        << "\" cannot be the name of a kernel. Use letters, digits and '_', but not a word of C++, "
+           "a name that CUDA uses, or one that begins with gpu_.";
     return refuse_snippet(s, out, where);
   }
   return {};

@@ -19,7 +19,8 @@ struct token {
 
 struct token_list {
   sequence<token> tokens;
-  /// False if the snippet has what these tokens do not describe: directives and raw strings.
+  /// False if the snippet has what these tokens do not describe: directives, raw strings and lines
+  /// that are continued.
   bool complete = true;
 
   /// Returns the text of a token, or an empty text before the first and past the last.
@@ -64,7 +65,8 @@ inline token_list read_tokens(string_ref code) {
       at = end;
     } else if (skipped != at) {
       if (c == '/') {
-        at = skipped;
+        // A backslash at the end of a line would continue the comment.
+        for (; at < skipped; ++at) found.complete = found.complete && code[at] != '\\';
       } else {
         add(token_kind::literal, skipped);
       }

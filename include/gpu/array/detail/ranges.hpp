@@ -102,7 +102,8 @@ template <class T, int Rank> text index_text(string_ref code) {
     if (axis > 0) out << " % extent" << axis;
     out << "; ";
   }
-  out << "out[i] = (" << element_type_of<T>().name << ")(\n" << code << ')';
+  // On a line of its own, because the code may end with a comment.
+  out << "out[i] = (" << element_type_of<T>().name << ")(\n" << code << "\n)";
   return out.finish();
 }
 

@@ -46,6 +46,11 @@ class zip_reader {
     if (found == nullptr) found = exact;
     if (found != nullptr) return describe(found);
     text_builder out;
+    if (entries_ == 0) {
+      out << '"' << name_.path << "\" has no arrays, and so none of the name " << name
+          << ". Pass the path of a file that has it.";
+      return fail(refusal(errc::unknown_name, name_.function, out.finish(), name_.where));
+    }
     out << '"' << name_.path << "\" has no array of the name " << name
         << ". Pass one of those that it has:";
     GPU_TRY(for_each_entry([&](string_ref stored, const unsigned char* entry) {

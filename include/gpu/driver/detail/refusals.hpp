@@ -10,11 +10,13 @@
 namespace gpu::inline v1::detail {
 
 /// Returns the error for a handle that was moved from, released or never filled; `what` names it
-/// ("stream").
+/// ("stream", or with an article: "the operand").
 inline cuda_error empty_handle_error(const char* function, const char* what,
                                      source_location where) noexcept {
   text_builder out;
-  out << "the " << what
+  const bool has_article =
+      __builtin_strncmp(what, "the ", 4) == 0 || __builtin_strncmp(what, "an ", 3) == 0;
+  out << (has_article ? "" : "the ") << what
       << " is empty: it was moved from, released or never filled. Use the object that owns it now, "
          "or create a new one.";
   return refusal(errc::empty_handle, function, out.finish(), where);

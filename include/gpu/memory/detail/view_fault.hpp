@@ -143,6 +143,9 @@ inline constexpr const char* fault_sentences[] = {
     "aligned. Pass a part that begins there."};
 inline constexpr const char* no_elements_sentence =
     "index %a is out of range for axis %x, which has 0 elements. Take a slice, which may be empty.";
+inline constexpr const char* no_windows_sentence =
+    "a window of %a elements does not fit axis %x, which has 0 elements. Pass a view with "
+    "elements.";
 inline constexpr const char* no_axes_sentence =
     "axis %a is out of range for 0 axes: a view of rank 0 has none.";
 
@@ -151,6 +154,7 @@ inline void explain_fault(text_builder& out, const view_fault& fault) noexcept {
   const char* at = fault_sentences[static_cast<int>(fault.kind)];
   if (fault.limit == 0 && fault.kind == fault_kind::index) at = no_elements_sentence;
   if (fault.limit == 0 && fault.kind == fault_kind::axis) at = no_axes_sentence;
+  if (fault.limit == 0 && fault.kind == fault_kind::window) at = no_windows_sentence;
   for (; *at != '\0'; ++at) {
     if (*at != '%') {
       out << *at;

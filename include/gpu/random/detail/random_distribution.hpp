@@ -4,9 +4,9 @@
 
 #include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/random/detail/random_element.hpp>
 
 #include <cstdint>
 
@@ -79,25 +79,6 @@ constexpr const random_recipe& recipe_of(random_kind kind) noexcept {
   return random_recipes[static_cast<int>(kind)];
 }
 
-/// The type of the elements that are made, in device code and by its range.
-struct random_element {
-  element_type type;
-  bool is_integer;
-  double least, most;  ///< of integers
-
-  constexpr bool is_double() const noexcept { return !is_integer && type.bytes == 8; }
-  bool is_short() const noexcept { return !is_integer && type.bytes == 2; }
-};
-
-template <class T> constexpr random_element random_element_of() noexcept {
-  random_element made{element_type_of<T>(), is_integral<T>, 0, 0};
-  if constexpr (is_integral<T>) {
-    made.least = static_cast<double>(lowest_of<T>());
-    made.most = static_cast<double>(highest_of<T>());
-  }
-  return made;
-}
-
 /// Returns an `errc::invalid_argument` with a sentence that is formatted as by `printf`.
 template <class... Numbers>
 unexpected<cuda_error> refuse_random(const random_distribution& d, source_location where,
@@ -117,6 +98,26 @@ inline result<> require_fit(const random_distribution& d, const random_element& 
                        least, most, element.least, element.most);
 }
 
+/// Fails if the elements cannot tell the ends of a range apart, or not hold its width.
+inline result<> require_range(const random_distribution& d, const random_element& element,
+                              source_location where) noexcept {
+  const double low = element.nearest(d.a), high = element.nearest(d.b);
+  if (!(low < high)) {
+    return refuse_random(d, where,
+                         "low is %.17g and high is %.17g, but the elements hold %.17g for both. "
+                         "Pass numbers farther apart, or use elements of more bits.",
+                         d.a, d.b, low);
+  }
+  // Numbers of 16 bits are computed as float.
+  const double width = element.is_double() ? high - low : double{static_cast<float>(high - low)};
+  if (is_finite(low) && is_finite(high) && is_finite(width)) return {};
+  return refuse_random(d, where,
+                       "low is %g and high is %g, but the elements hold numbers up to %g, and the "
+                       "distance must be at most %g. Use elements of more bits.",
+                       d.a, d.b, element.largest(),
+                       element.is_short() ? 3.4028235e38 : element.largest());
+}
+
 /// Fails if a distribution does not exist for its parameters.
 inline result<> check_distribution(const random_distribution& d, const random_element& element,
                                    source_location where) noexcept {
@@ -124,7 +125,7 @@ inline result<> check_distribution(const random_distribution& d, const random_el
     case random_kind::bits: return {};
     case random_kind::uniform:
     case random_kind::uniform_from:
-      if (d.a < d.b && is_finite(d.b - d.a)) return {};
+      if (d.a < d.b && is_finite(d.b - d.a)) return require_range(d, element, where);
       return refuse_random(d, where,
                            "low is %g and high is %g, but low must be less than high, and both "
                            "must be finite.",

@@ -83,10 +83,10 @@ inline result<loop_state*> find_random(const random_request& request, bool align
 
 /// Returns the number beside the end of a range that is excluded.
 inline double excluded_limit(const random_request& request) noexcept {
-  double from = request.distribution.a, to = request.distribution.b;
+  double from = request.element.nearest(request.distribution.a);
+  double to = request.element.nearest(request.distribution.b);
   if (request.distribution.kind == random_kind::uniform_from) swap_values(from, to);
-  if (request.element.is_double()) return __builtin_nextafter(from, to);
-  return double{__builtin_nextafterf(static_cast<float>(from), static_cast<float>(to))};
+  return request.element.next_to(from, to);
 }
 
 /// Makes the numbers of a request range by range: those of an engine, and then elements of them.
@@ -126,7 +126,12 @@ inline result<> run_random(const random_request& request, const stream_ref& stre
   loop_state& state = *GPU_TRY(find_random(request, aligned, where));
   std::uint64_t seed = request.source.position.seed, sequence = request.source.position.sequence;
   sequence *= request.source.counts() ? 65536 : interleaved_sequences;
-  double a = d.a, b = d.b, c = excluded_limit(request);
+  double a = d.a, b = d.b, c = 0;
+  if (d.kind == random_kind::uniform || d.kind == random_kind::uniform_from) {
+    a = request.element.nearest(a);
+    b = request.element.nearest(b);
+    c = excluded_limit(request);
+  }
   std::uint64_t least = d.first, count = d.count;
   CUdeviceptr sums = d.sums.device_address(), place = request.source.place.device_address();
   CUdeviceptr shifts = request.source.shifts.device_address();

@@ -173,11 +173,14 @@ class random_writer {
       out << "gpu::random::whole<" << element.type.name << ">(words)";
     } else if (element.is_short() &&
                (kind == random_kind::uniform || kind == random_kind::uniform_from)) {
-      // As many bits as a 16-bit number has, so that it is not rounded to an end that is excluded.
-      const int digits = element.type.name == string_ref("gpu::half") ? 11 : 8;
-      out << "(real)a + (real)(b - a) * ((float)((gpu::random::whole<unsigned>(words) >> "
-          << 32 - digits << ')' << (kind == random_kind::uniform ? " + 1" : "") << ") / "
-          << (1 << digits) << ')';
+      // As many bits as a 16-bit number has. In a range where numbers are less dense, some would
+      // still be rounded to the end that is excluded, of which `c` is the neighbor.
+      const bool above = kind == random_kind::uniform;
+      const int digits = element.short_digits();
+      out << (above ? "fmaxf" : "fminf")
+          << "((real)a + (real)(b - a) * ((float)((gpu::random::whole<unsigned>(words) >> "
+          << 32 - digits << ')' << (above ? " + 1" : "") << ") / " << (1 << digits)
+          << "), (real)c)";
     } else if (request_.is_tabulated()) {
       out << (quickly ? "gpu::random::poisson_quickly(found, drawn, undecided)"
                       : "gpu::random::poisson_by_table(found, (unsigned)drawn, own, a)");
