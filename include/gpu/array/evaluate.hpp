@@ -29,7 +29,7 @@ template <class A> constexpr int evaluated_rank() noexcept {
   }
 }
 template <class A> struct evaluated_element : type_identity<operand_element_t<A>> {};
-template <viewable A>
+template <has_elements A>
 struct evaluated_element<A> : type_identity<remove_cv_t<viewed_element_t<A>>> {};
 template <class A> using evaluated_element_t = typename evaluated_element<A>::type;
 
