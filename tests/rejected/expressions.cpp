@@ -148,6 +148,18 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::array<float>& x, gpu::a
   // expect 37: more indices than the view has axes
   // within 37: 30 lines
   (void)(x(0, 0));
+#elif GPU_REJECTED == 38
+  // expect 38: the stream is missing; write gpu::evaluate(stream, expression)
+  // within 38: 60 lines
+  const auto made = GPU_TRY(gpu::evaluate(x + 1));
+#elif GPU_REJECTED == 39
+  // expect 39: the stream is missing; write gpu::assign(stream, array, value)
+  // within 39: 60 lines
+  GPU_TRY(gpu::assign(x, x + 1));
+#elif GPU_REJECTED == 40
+  // expect 40: the stream is missing; write gpu::item(stream, element)
+  // within 40: 60 lines
+  const float first = GPU_TRY(gpu::item(x(0)));
 #else
   GPU_TRY(gpu::evaluate(stream, s));
   const auto sums = GPU_TRY(gpu::cumulative_sum(stream, x * x, 0));

@@ -304,4 +304,18 @@ auto item(const stream_ref& stream, A&& a, source_location where = source_locati
   }
 }
 
+/// These do not compile, and say so: work is queued on a stream.
+template <detail::viewable Out, class A> auto assign(Out&&, const A&) noexcept {
+  static_assert(detail::always_false<A>,
+                "gpu::assign: the stream is missing; write gpu::assign(stream, array, value)");
+}
+template <detail::evaluated A> auto evaluate(A&&) noexcept {
+  static_assert(detail::always_false<A>,
+                "gpu::evaluate: the stream is missing; write gpu::evaluate(stream, expression)");
+}
+template <detail::evaluated A> auto item(A&&) noexcept {
+  static_assert(detail::always_false<A>,
+                "gpu::item: the stream is missing; write gpu::item(stream, element)");
+}
+
 }  // namespace gpu::inline v1
