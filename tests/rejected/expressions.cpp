@@ -160,6 +160,16 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::array<float>& x, gpu::a
   // expect 40: the stream is missing; write gpu::item(stream, element)
   // within 40: 60 lines
   const float first = GPU_TRY(gpu::item(x(0)));
+#elif GPU_REJECTED == 41
+  // expect 41: this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it
+  // within 41: 100 lines
+  const auto made = make_array();
+  GPU_TRY(gpu::sorted(stream, made));
+#elif GPU_REJECTED == 42
+  // expect 42: this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it
+  // within 42: 100 lines
+  const auto made = make_array();
+  GPU_TRY(gpu::evaluate(stream, made));
 #else
   GPU_TRY(gpu::evaluate(stream, s));
   const auto sums = GPU_TRY(gpu::cumulative_sum(stream, x * x, 0));

@@ -29,7 +29,8 @@ template <class A> constexpr int evaluated_rank() noexcept {
   }
 }
 template <class A> struct evaluated_element : type_identity<operand_element_t<A>> {};
-template <has_elements A>
+template <class A>
+  requires(viewable<A> && !is_expression<remove_cvref_t<A>>)
 struct evaluated_element<A> : type_identity<remove_cv_t<viewed_element_t<A>>> {};
 template <class A> using evaluated_element_t = typename evaluated_element<A>::type;
 
