@@ -198,14 +198,10 @@ gpu::result<> use(gpu::device device, gpu::stream& stream, gpu::event& start, gp
 #  elif GPU_REJECTED == 44
   // expect 44: then gpu::copy(host, buffer)
   // within 44: 16 lines
-  (void)(gpu::device_buffer<float>::create(device, host));
-#  elif GPU_REJECTED == 45
-  // expect 45: then gpu::copy(host, buffer)
-  // within 45: 16 lines
   (void)(gpu::device_buffer<float>::from(stream, host));
-#  elif GPU_REJECTED == 46
-  // expect 46: write module.global<T>(name, device)
-  // within 46: 40 lines
+#  elif GPU_REJECTED == 45
+  // expect 45: write module.global<T>(name, device)
+  // within 45: 40 lines
   [[maybe_unused]] auto found = GPU_TRY(code.variable<float>("variable"));
 #  endif
 #endif

@@ -77,14 +77,6 @@ template <class T> class device_buffer : public detail::device_elements<T> {
     return {};
   }
   template <class On, class Range>
-    requires requires(const Range& range) { range.data(); }
-  static result<device_buffer> create(const On&, const Range&) noexcept {
-    static_assert(detail::always_false<Range>,
-                  "write gpu::device_buffer<T>::create(stream, host.size()), then gpu::copy(host, "
-                  "buffer)");
-    return {};
-  }
-  template <class On, class Range>
   static result<device_buffer> from(const On&, const Range&) noexcept {
     static_assert(detail::always_false<Range>,
                   "write gpu::device_buffer<T>::create(stream, host.size()), then gpu::copy(host, "
