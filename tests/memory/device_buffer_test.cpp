@@ -215,6 +215,9 @@ TEST_CASE("device_buffer: more bytes than can be counted", "[memory][device_buff
   CHECK(error.limit() == most);
   CHECK(says(error, "2305843009213693952 elements of 8 bytes", "2305843009213693951"));
   CHECK(error_of(device_buffer<double>::create(device, most + 1)) == gpu::errc::size_overflow);
+  const int difference = 3 - 5;
+  CHECK(says(error_of(device_buffer<double>::create(device, static_cast<std::size_t>(difference))),
+             "(-2, if the number was negative)"));
 }
 
 TEST_CASE("device_buffer: out of memory says asked, free and total",

@@ -41,7 +41,7 @@ gpu::result<> use(gpu::stream& stream, gpu::kernel<float, int, const float*> ker
   // expect 5: a temporary that would free its memory
   GPU_TRY(gpu::launch(stream, config, kernel, 2.0f, 3, make_buffer()));
 #  elif GPU_REJECTED == 6
-  // expect 6: does not fit the kernel's parameter
+  // expect 6: this range is in host memory
   GPU_TRY(gpu::launch(stream, config, kernel, 2.0f, 3, host));
 #  elif GPU_REJECTED == 7
   // expect 7: neither trivially copyable nor a type for device memory

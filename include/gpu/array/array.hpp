@@ -71,6 +71,22 @@ template <class T, int Rank = 1> class array {
   explicit array(const First&, const Rest&...) noexcept {
     static_assert(detail::always_false<First>, "write gpu::zeros<T>(stream, shape)");
   }
+  template <class Expression>
+    requires detail::is_expression<Expression>
+  array(const Expression&) noexcept {
+    static_assert(detail::always_false<Expression>,
+                  "write GPU_TRY(gpu::evaluate(stream, expression))");
+  }
+  template <class Expression>
+    requires detail::is_expression<Expression>
+  array& operator=(const Expression&) noexcept {
+    static_assert(detail::always_false<Expression>, "write gpu::assign(stream, array, expression)");
+    return *this;
+  }
+  template <class Operand> array& operator+=(const Operand&) noexcept { return refuse<Operand>(); }
+  template <class Operand> array& operator-=(const Operand&) noexcept { return refuse<Operand>(); }
+  template <class Operand> array& operator*=(const Operand&) noexcept { return refuse<Operand>(); }
+  template <class Operand> array& operator/=(const Operand&) noexcept { return refuse<Operand>(); }
 
   using value_type = T;
   static constexpr int rank = Rank;
@@ -176,6 +192,15 @@ template <class T, int Rank = 1> class array {
     return view()(indices...);
   }
   template <detail::axis_index... Indices> void operator()(Indices... indices) const&& = delete;
+  template <class Mask>
+    requires(detail::is_expression<Mask> || requires(const Mask& mask) { mask.view(); })
+  auto operator()(const Mask&) const& noexcept {
+    static_assert(detail::always_false<Mask>,
+                  "write gpu::extract(stream, mask, array), or gpu::take with indices");
+  }
+  template <class Index> auto operator[](const Index&) const noexcept {
+    static_assert(detail::always_false<Index>, "write array(index)");
+  }
 
   /// Returns all elements in the order in which they are in memory.
   device_span<T> span() & noexcept { return buffer_.span(); }
@@ -209,6 +234,12 @@ template <class T, int Rank = 1> class array {
   gpu::device device() const noexcept { return buffer_.device(); }
 
  private:
+  template <class Operand> array& refuse() noexcept {
+    static_assert(detail::always_false<Operand>,
+                  "write gpu::assign(stream, array, array + operand)");
+    return *this;
+  }
+
   friend detail::array_access;
 
   struct step_list {

@@ -47,7 +47,8 @@ result<array<T, Rank>> join_views(const stream_ref& stream, int axis, std::size_
   return made;
 }
 
-template <class First, class... Rest> constexpr void check_joined() noexcept {
+// `auto` lets the compiler say this before what follows from it.
+template <class First, class... Rest> constexpr auto check_joined() noexcept {
   static_assert((same<value_of_view<First>, value_of_view<Rest>> && ...),
                 "the joined arrays have elements of one type; convert the others with gpu::assign");
   static_assert(((viewed_rank<First> == viewed_rank<Rest>) && ...),

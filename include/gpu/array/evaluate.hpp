@@ -29,7 +29,8 @@ template <class A> constexpr int evaluated_rank() noexcept {
   }
 }
 template <class A> struct evaluated_element : type_identity<operand_element_t<A>> {};
-template <viewable A>
+template <class A>
+  requires(viewable<A> && !is_expression<remove_cvref_t<A>>)
 struct evaluated_element<A> : type_identity<remove_cv_t<viewed_element_t<A>>> {};
 template <class A> using evaluated_element_t = typename evaluated_element<A>::type;
 
@@ -304,6 +305,20 @@ auto item(const stream_ref& stream, A&& a, source_location where = source_locati
     GPU_TRY(detail::require_one(call, operand.memory.count));
     return detail::fetch<element>(stream, operand.memory.device_address(), where);
   }
+}
+
+/// These do not compile, and say so: work is queued on a stream.
+template <detail::viewable Out, class A> auto assign(Out&&, const A&) noexcept {
+  static_assert(detail::always_false<A>,
+                "gpu::assign: the stream is missing; write gpu::assign(stream, array, value)");
+}
+template <detail::evaluated A> auto evaluate(A&&) noexcept {
+  static_assert(detail::always_false<A>,
+                "gpu::evaluate: the stream is missing; write gpu::evaluate(stream, expression)");
+}
+template <detail::evaluated A> auto item(A&&) noexcept {
+  static_assert(detail::always_false<A>,
+                "gpu::item: the stream is missing; write gpu::item(stream, element)");
 }
 
 }  // namespace gpu::inline v1

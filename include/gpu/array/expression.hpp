@@ -32,6 +32,11 @@ template <class T, int Rank, std::size_t Words> class expression {
                   "call gpu::array_equal");
     return false;
   }
+  template <class... Indices> auto operator()(const Indices&...) const noexcept {
+    static_assert(detail::always_false<Indices...>,
+                  "an expression has no elements in memory: write auto values = "
+                  "GPU_TRY(gpu::evaluate(stream, expression)), and index that");
+  }
 
  private:
   friend detail::expression_access;
@@ -41,7 +46,6 @@ template <class T, int Rank, std::size_t Words> class expression {
 
 namespace detail {
 
-template <class> inline constexpr bool is_expression = false;
 template <class T, int Rank, std::size_t Words>
 inline constexpr bool is_expression<expression<T, Rank, Words>> = true;
 template <class> inline constexpr bool is_owning_array = false;

@@ -175,7 +175,8 @@ result<shape<Rank>> shape_of_operands(const array_view<const T, Left>& a,
 template <class A, class B>
 inline constexpr int product_rank = rank_of_product(viewed_rank<A>, viewed_rank<B>);
 
-template <class A, class B> constexpr void check_product() noexcept {
+// `auto` lets the compiler say this before what follows from it.
+template <class A, class B> constexpr auto check_product() noexcept {
   static_assert(viewed_rank<A> > 0 && viewed_rank<B> > 0,
                 "gpu::matmul: operands have at least one axis; multiply by a number elementwise");
   static_assert(same<value_of_view<A>, value_of_view<B>>,

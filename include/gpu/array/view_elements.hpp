@@ -39,7 +39,7 @@ struct complex_parts<Complex<T>> {
 
 template <class A>
 concept complex_viewable =
-    viewable<A> && requires { typename complex_parts<remove_cv_t<viewed_element_t<A>>>::part; };
+    has_elements<A> && requires { typename complex_parts<remove_cv_t<viewed_element_t<A>>>::part; };
 
 /// Returns a view of one of the parts of complex numbers.
 template <class A> auto part_view(A&& a, std::ptrdiff_t which) noexcept {

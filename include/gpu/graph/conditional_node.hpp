@@ -26,7 +26,8 @@ constexpr const char* name_of(conditional_kind kind) noexcept {
 
 /// Refers to a value of a graph that kernels set with `cudaGraphSetConditional(handle, value)` and
 /// one conditional node reads. Pass `native()` to the kernel, for a parameter of the type
-/// `cudaGraphConditionalHandle`, which is `unsigned long long`.
+/// `cudaGraphConditionalHandle`, which is `unsigned long long`. The function and the type are in
+/// `<cuda_device_runtime_api.h>`.
 class graph_condition {
  public:
   constexpr graph_condition() noexcept = default;

@@ -119,6 +119,8 @@ template <class... Parameters, class... Arguments>
   } else if constexpr ((detail::check_kernel_argument<Arguments, Parameters>() && ...)) {
     return detail::launch_typed<Parameters...>(stream.value, config, record, stream.where,
                                                static_cast<Arguments&&>(arguments)...);
+  } else {
+    return {};  // so that the compiler says nothing more
   }
 }
 

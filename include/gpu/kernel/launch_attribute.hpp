@@ -20,7 +20,8 @@ enum class launch_attribute : int {
   cluster_scheduling = CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
   /// The kernel may begin before the previous kernel of the stream has ended: as soon as all blocks
   /// of that kernel have called `cudaTriggerProgrammaticLaunchCompletion()`. It waits for the
-  /// results with `cudaGridDependencySynchronize()`. For compute capability 9.0 and later.
+  /// results with `cudaGridDependencySynchronize()` of `<cuda_device_runtime_api.h>`. For compute
+  /// capability 9.0 and later.
   programmatic_stream_serialization = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
   /// As above, for work that waits for an event.
   programmatic_event = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,

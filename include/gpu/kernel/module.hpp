@@ -199,14 +199,14 @@ template <class Self> class module_operations {
   }
 
   // Refuses common guesses; the error says what to write.
-  template <class... Types, class... Arguments> void variable(const Arguments&...) const noexcept {
+  template <class... Types, class... Arguments> auto variable(const Arguments&...) const noexcept {
     static_assert(detail::always_false<Arguments...>, "write module.global<T>(name, device)");
   }
-  template <class... Arguments> void get_global(const Arguments&...) const noexcept {
+  template <class... Arguments> auto get_global(const Arguments&...) const noexcept {
     static_assert(detail::always_false<Arguments...>, "write module.global<T>(name, device)");
   }
   template <class... Types, class... Arguments>
-  void get_function(const Arguments&...) const noexcept {
+  auto get_function(const Arguments&...) const noexcept {
     static_assert(detail::always_false<Arguments...>, "write module.kernel<Parameters...>(name)");
   }
 

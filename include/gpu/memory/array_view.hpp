@@ -2,6 +2,7 @@
 /// \file
 /// `array_view<T, Rank>`: a view of device memory in any number of dimensions.
 
+#include <gpu/core/result.hpp>
 #include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/detail/pick_axes.hpp>
 #include <gpu/memory/device_span.hpp>
@@ -213,18 +214,41 @@ struct view_access {
   }
 };
 
+/// Specialized for the expressions of `gpu/array`.
+template <class> inline constexpr bool is_expression = false;
+
 /// Satisfied by views, by what has a `view()`, and by spans and buffers.
 template <class A>
-concept viewable = is_array_view<remove_cvref_t<A>> || device_range<remove_reference_t<A>&> ||
-                   requires(remove_reference_t<A>& owner) {
-                     requires is_array_view<remove_cvref_t<decltype(owner.view())>>;
-                   };
+concept has_elements = is_array_view<remove_cvref_t<A>> || device_range<remove_reference_t<A>&> ||
+                       requires(remove_reference_t<A>& owner) {
+                         requires is_array_view<remove_cvref_t<decltype(owner.view())>>;
+                       };
+
+/// Satisfied by a `result` of such a type.
+template <class A>
+concept result_with_elements =
+    is_result<remove_cvref_t<A>> && has_elements<typename remove_cvref_t<A>::value_type&>;
+
+/// Satisfied by all of these, and by expressions, so that `array_view_of` says what to write for
+/// what has no elements.
+template <class A>
+concept viewable = has_elements<A> || result_with_elements<A> || is_expression<remove_cvref_t<A>>;
 
 /// Returns a view of all elements of an array, a buffer or a span, or the view itself.
 template <class A> constexpr auto array_view_of(A&& a) noexcept {
   using bare = remove_cvref_t<A>;
   if constexpr (is_array_view<bare>) {
     return a;
+  } else if constexpr (is_expression<bare>) {
+    static_assert(always_false<A>,
+                  "an expression has no elements in memory: give it an array with a name first, "
+                  "auto values = GPU_TRY(gpu::evaluate(stream, expression))");
+    return array_view<const typename bare::value_type, bare::rank>();
+  } else if constexpr (is_result<bare>) {
+    static_assert(
+        always_false<A>,
+        "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
+    return decltype(array_view_of(declval<typename bare::value_type&>()))();
   } else {
     static_assert(is_lvalue_reference<A> || is_device_span<bare>,
                   "a view of a temporary array or buffer would outlive its memory: give the array "

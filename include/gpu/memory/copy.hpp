@@ -47,9 +47,9 @@ template <class Source, class Destination> constexpr bool check_copied_ranges() 
   constexpr bool to_range = host_range<Destination> || device_range<Destination>;
   static_assert(from_range,
                 "the source is neither a device range nor a contiguous range in host memory (one "
-                "object x is std::span(&x, 1)); a temporary device_buffer is not one, because its "
-                "memory is gone before the copy "
-                "runs");
+                "object x is std::span(&x, 1)). Of a view with strides or an expression of arrays, "
+                "copy what gpu::evaluate makes. A temporary device_buffer is not one, because its "
+                "memory is gone before the copy runs");
   static_assert(to_range,
                 "the destination is neither a device range nor a contiguous range in host memory "
                 "(one object x is std::span(&x, 1)); a temporary device_buffer is not one, because "

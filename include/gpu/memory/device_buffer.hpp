@@ -45,6 +45,10 @@ class device_elements : public element_owner<T, Memory> {
   template <class... Arguments> void fill(const Arguments&...) const noexcept {
     static_assert(detail::always_false<Arguments...>, "write gpu::fill(stream, buffer, value)");
   }
+  template <class Index> auto operator[](const Index&) const noexcept {
+    static_assert(detail::always_false<Index>,
+                  "the host cannot access device memory: write gpu::copy(buffer, host)");
+  }
 
  protected:
   using element_owner<T, Memory>::element_owner;
@@ -70,6 +74,13 @@ template <class T> class device_buffer : public detail::device_elements<T> {
   template <detail::is_integral Count> static result<device_buffer> create(Count) noexcept {
     static_assert(detail::always_false<Count>,
                   "write gpu::device_buffer<T>::create(stream, count)");
+    return {};
+  }
+  template <class On, class Range>
+  static result<device_buffer> from(const On&, const Range&) noexcept {
+    static_assert(detail::always_false<Range>,
+                  "write gpu::device_buffer<T>::create(stream, host.size()), then gpu::copy(host, "
+                  "buffer)");
     return {};
   }
 

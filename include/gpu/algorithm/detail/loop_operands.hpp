@@ -33,7 +33,11 @@ template <class A> struct elements_of_argument {
       !is_result<remove_cvref_t<A>>,
       "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
   static_assert(
-      is_array_view<remove_cvref_t<A>>,
+      !is_expression<remove_cvref_t<A>>,
+      "an expression has no elements in memory: evaluate it first, or, for one number of it, write "
+      "gpu::item(stream, gpu::sum(expression)) and the like");
+  static_assert(
+      is_array_view<remove_cvref_t<A>> || is_expression<remove_cvref_t<A>>,
       "the elements are device memory or a view of it: a device_buffer, a device_span, an "
       "array_view; not host memory");
   using type = typename remove_cvref_t<A>::element_type;

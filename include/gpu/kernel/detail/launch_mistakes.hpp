@@ -12,6 +12,14 @@ namespace gpu::inline v1 {
 
 namespace detail {
 
+/// Whether `A` has elements in a row and nothing to pass them to a kernel by, as a `std::vector`.
+template <class A>
+inline constexpr bool is_unpassed_range = requires(A&& argument) {
+  requires !has_kernel_pointer<remove_cvref_t<A>&>;
+  requires is_pointer<remove_cvref_t<decltype(argument.data())>>;
+  argument.size();
+};
+
 /// Gives a clearer compiler error than the conversion that fails.
 template <class A, class P> constexpr bool check_kernel_argument() noexcept {
   // The message of refuse_result, stated here so that the compiler has fewer lines around it.
@@ -19,7 +27,12 @@ template <class A, class P> constexpr bool check_kernel_argument() noexcept {
   static_assert(
       !result, "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
   constexpr bool fits = kernel_argument_for<A, P>;  // without notes on the concept
-  static_assert(fits || result,
+  constexpr bool host = !fits && !result && is_unpassed_range<A>;
+  static_assert(
+      !host,
+      "gpu::launch: this range is in host memory, which the kernel cannot access: copy it "
+      "to a gpu::device_buffer, or pass gpu::in, gpu::out or gpu::inout of it");
+  static_assert(fits || result || host,
                 "gpu::launch: this argument does not fit the kernel's parameter: it has another "
                 "type, or the conversion could change its value (cast it if that is intended), or "
                 "it is a temporary that would free its memory before the kernel runs");

@@ -25,8 +25,10 @@ inline result<> get_bytes(const char* function, std::size_t count, std::size_t s
     return {};
   const std::size_t most = (~std::size_t{0} - spare) / size;
   text_builder out;
-  out << count << " elements of " << size
-      << " bytes are more bytes than a size_t can count. Request at most " << most << " elements.";
+  out << count << " elements of " << size << " bytes";
+  const auto as_signed = static_cast<std::ptrdiff_t>(count);
+  if (as_signed < 0) out << " (" << as_signed << ", if the number was negative)";
+  out << " are more bytes than a size_t can count. Request at most " << most << " elements.";
   return fail(refusal(errc::size_overflow, function, out.finish(), where, count, most));
 }
 

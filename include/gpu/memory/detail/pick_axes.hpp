@@ -19,9 +19,11 @@ template <class... Indices>
 inline constexpr int consumed_axes =
     int{sizeof...(Indices)} - count_of<ellipsis, Indices...> - count_of<new_axis, Indices...>;
 
-/// Returns the rank of a part of a view.
+/// Returns the rank of a part of a view; 0 if there are too many indices, of which the call says
+/// so.
 template <class... Indices> constexpr int rank_after(int rank) noexcept {
-  return rank + count_of<new_axis, Indices...> - (int{is_integral<Indices>} + ... + 0);
+  const int left = rank + count_of<new_axis, Indices...> - (int{is_integral<Indices>} + ... + 0);
+  return left < 0 ? 0 : left;
 }
 
 /// An argument without its type.

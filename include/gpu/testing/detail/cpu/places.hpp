@@ -95,14 +95,18 @@ class place_table {
       const std::uintptr_t offset =
           reinterpret_cast<std::uintptr_t>(each) - 1 - std::uintptr_t{object->l_addr};
       const std::string file = *object->l_name != '\0' ? object->l_name : executable();
+      // The C library called main, or started a thread: where its lines are installed, they are
+      // still none of the program's.
+      if (file.find("/libc.so.") != std::string::npos) continue;
+      bool in_library = false;
       for (const std::string& found : lines_of(file, offset)) {
         std::string line = without_dots(found);
-        if (library.empty()) {
-          library = folder_before(line, "testing/detail/cpu/places.hpp:");
-        } else if (!line.starts_with(library) && line.find("??") == std::string::npos) {
+        if (library.empty()) library = folder_before(line, "testing/detail/cpu/places.hpp:");
+        in_library = in_library || (!library.empty() && line.starts_with(library));
+        if (!library.empty() && !line.starts_with(library) && line.find("??") == std::string::npos)
           return line;
-        }
       }
+      if (in_library) continue;
       char text[32];
       std::snprintf(text, sizeof text, "+0x%zx", static_cast<std::size_t>(offset));
       offsets += (offsets.empty() ? "" : " < ") + file + text;
