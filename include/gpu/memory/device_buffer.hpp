@@ -76,13 +76,6 @@ template <class T> class device_buffer : public detail::device_elements<T> {
                   "write gpu::device_buffer<T>::create(stream, count)");
     return {};
   }
-  template <class On, class Range>
-  static result<device_buffer> from(const On&, const Range&) noexcept {
-    static_assert(detail::always_false<Range>,
-                  "write gpu::device_buffer<T>::create(stream, host.size()), then gpu::copy(host, "
-                  "buffer)");
-    return {};
-  }
 
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "

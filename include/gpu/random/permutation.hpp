@@ -72,7 +72,8 @@ auto choice(const stream_ref& stream, Engine& engine, A&& a, std::size_t count,
   const std::size_t rows = view.extent(0);
   if (rows == 0 && count != 0) {
     return detail::refuse_choice(
-        "%zu elements cannot be chosen from an empty range. Pass at least %zu.", count, 1, where);
+        "a choice of %zu from an empty range is not possible. Pass at least %zu element.", count, 1,
+        where);
   }
   if (!options.replace && count > rows) {
     return detail::refuse_choice(
