@@ -262,15 +262,15 @@ L: )" + measured.read + R"(
 /// generated code has, of which it writes few.
 void measure_launches() {
   address_space memory;
-  std::string text = std::string(head) +
-                     ".visible .entry small() { ret; }\n.visible .entry large() {\n"
-                     ".reg .pred %p; .reg .b32 %r<1001>; .reg .b64 %rd<1000>;\n"
-                     "mov.u32 %r1000, %ntid.x; setp.gt.u32 %p, %r1000, 1; @%p bra END;\n";
+  std::string source = std::string(head) +
+                       ".visible .entry small() { ret; }\n.visible .entry large() {\n"
+                       ".reg .pred %p; .reg .b32 %r<1001>; .reg .b64 %rd<1000>;\n"
+                       "mov.u32 %r1000, %ntid.x; setp.gt.u32 %p, %r1000, 1; @%p bra END;\n";
   for (int i = 0; i < 1000; ++i) {
     const std::string n = std::to_string(i);
-    text += "mov.u32 %r" + n + ", 1; mov.u64 %rd" + n + ", 2;\n";
+    source += "mov.u32 %r" + n + ", 1; mov.u64 %rd" + n + ", 2;\n";
   }
-  auto parsed = ptx::parse(text + "END: ret; }\n");
+  auto parsed = ptx::parse(source + "END: ret; }\n");
   if (!parsed) return void(std::printf("%s\n", parsed.error->text.c_str()));
   auto loaded = load(std::make_shared<const ptx::module>(std::move(parsed.value)), memory);
   if (!loaded) return void(std::printf("%s\n", loaded.diagnostic.text.c_str()));

@@ -105,7 +105,7 @@ void add_images(machine::image_table& images, machine::address texels) {
 }
 
 void run_kernel(const machine::executable& kernel, machine::address_space& memory,
-                machine::thread_pool& pool, machine::address buffer,
+                machine::host_processors& processors, machine::address buffer,
                 const machine::image_table& images) {
   machine::device_heap heap(memory, 1, heap_bytes);
   const std::vector<std::byte> parameters = arguments(*kernel.entry, buffer);
@@ -129,7 +129,7 @@ void run_kernel(const machine::executable& kernel, machine::address_space& memor
   std::size_t printed = 0;
   what.hook.print = [&](std::string_view text) { printed += text.size(); };
   what.hook.report = [&](const machine::fault& f) { printed += f.text.size(); };
-  const std::optional<machine::fault> fault = machine::run(what, memory, pool);
+  const std::optional<machine::fault> fault = machine::run(what, memory, processors);
   if (fault && (fault->kind == machine::fault_kind::none || fault->text.empty())) __builtin_trap();
 }
 
@@ -170,7 +170,7 @@ void run_image(std::span<const std::uint8_t> input) {
     return;
   }
   machine::address_space memory(memory_bytes);
-  machine::thread_pool pool(1);
+  machine::host_processors processors(1);
   const auto buffer = memory.allocate({.size = buffer_bytes, .owner = 1, .site = "the target"});
   // The texels of the largest image: layers or slices of floats in four channels.
   const auto texels =
@@ -196,7 +196,7 @@ void run_image(std::span<const std::uint8_t> input) {
       std::size_t count = 0;
       for (const machine::executable* kernel : loaded.module->kernels()) {
         if (count++ == kernels_per_module) break;
-        run_kernel(*kernel, memory, pool, *buffer, images);
+        run_kernel(*kernel, memory, processors, *buffer, images);
       }
     }
   }

@@ -19,9 +19,11 @@ struct hidden {
 };
 }  // namespace
 
-inline gpu::result<> misuse(gpu::stream_ref stream, gpu::array<float>& x, gpu::array<int>& n,
-                            gpu::array<std::complex<float>>& z, gpu::array<bool>& b,
-                            gpu::array<named>& s) {
+inline gpu::result<> misuse([[maybe_unused]] gpu::stream_ref stream, gpu::array<float>& x,
+                            [[maybe_unused]] gpu::array<int>& n,
+                            [[maybe_unused]] gpu::array<std::complex<float>>& z,
+                            [[maybe_unused]] gpu::array<bool>& b,
+                            [[maybe_unused]] gpu::array<named>& s) {
 #if GPU_REJECTED == 1
   // expect 1: it is neither true nor false
   if (x == x) return {};

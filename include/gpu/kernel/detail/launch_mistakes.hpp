@@ -14,8 +14,11 @@ namespace detail {
 
 /// Whether `A` has elements in a row and nothing to pass them to a kernel by, as a `std::vector`.
 template <class A>
-inline constexpr bool is_unpassed_range =
-    !has_kernel_pointer<A> && requires(A& argument) { *argument.data(), argument.size(); };
+inline constexpr bool is_unpassed_range = requires(A&& argument) {
+  requires !has_kernel_pointer<remove_cvref_t<A>&>;
+  requires is_pointer<remove_cvref_t<decltype(argument.data())>>;
+  argument.size();
+};
 
 /// Gives a clearer compiler error than the conversion that fails.
 template <class A, class P> constexpr bool check_kernel_argument() noexcept {
@@ -24,7 +27,7 @@ template <class A, class P> constexpr bool check_kernel_argument() noexcept {
   static_assert(
       !result, "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
   constexpr bool fits = kernel_argument_for<A, P>;  // without notes on the concept
-  constexpr bool host = !fits && !result && is_unpassed_range<remove_reference_t<A>>;
+  constexpr bool host = !fits && !result && is_unpassed_range<A>;
   static_assert(
       !host,
       "gpu::launch: this range is in host memory, which the kernel cannot access: copy it "

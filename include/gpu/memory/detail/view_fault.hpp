@@ -138,14 +138,12 @@ inline constexpr const char* fault_sentences[] = {
     "divided into smaller ones. Pass a view whose last axis has a stride of 1.",
     "the last axis has %a bytes, or another axis steps by a number of bytes, that elements of %l "
     "bytes do not divide. Pass a part that they divide.",
-    "a window of %a elements does not fit axis %x, which has %l. Pass a length from 1 to %l.",
+    "a window of %a elements does not fit axis %x, which has %l. Pass at least 1 and at most "
+    "as many as the axis has.",
     "the view begins %a bytes past a multiple of %l bytes, to which elements of the new type are "
     "aligned. Pass a part that begins there."};
 inline constexpr const char* no_elements_sentence =
     "index %a is out of range for axis %x, which has 0 elements. Take a slice, which may be empty.";
-inline constexpr const char* no_windows_sentence =
-    "a window of %a elements does not fit axis %x, which has 0 elements. Pass a view with "
-    "elements.";
 inline constexpr const char* no_axes_sentence =
     "axis %a is out of range for 0 axes: a view of rank 0 has none.";
 
@@ -154,7 +152,6 @@ inline void explain_fault(text_builder& out, const view_fault& fault) noexcept {
   const char* at = fault_sentences[static_cast<int>(fault.kind)];
   if (fault.limit == 0 && fault.kind == fault_kind::index) at = no_elements_sentence;
   if (fault.limit == 0 && fault.kind == fault_kind::axis) at = no_axes_sentence;
-  if (fault.limit == 0 && fault.kind == fault_kind::window) at = no_windows_sentence;
   for (; *at != '\0'; ++at) {
     if (*at != '%') {
       out << *at;
