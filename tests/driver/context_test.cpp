@@ -124,7 +124,7 @@ TEST_CASE("context: flags, limits and numbers come from the driver", "[driver][c
 
   unsigned version = 0;
   REQUIRE(test::driver().ctx_get_api_version(own.native(), &version) == CUDA_SUCCESS);
-  CHECK(value_of(own.api_version()) == version);
+  CHECK(value_of(own.api_version()) == static_cast<int>(version));
 
   const gpu::context other = value_of(gpu::context::create(test::first_device()));
   CHECK(value_of(own.id()) != value_of(other.id()));

@@ -20,7 +20,7 @@ inline result<std::size_t> require_joinable(const char* function, const stream_r
     const loop_operand& each = operands[k];
     if (each.fault) return fail(fault_error(each.fault, function, "an operand", where));
     GPU_TRY(require_usable(function, stream,
-                           {"an operand", each.memory, type.bytes, type.alignment}, where));
+                           {"the operand", each.memory, type.bytes, type.alignment}, where));
     for (int other = 0; other < each.rank; ++other) {
       if (other == axis || each.extents[other] == operands[0].extents[other]) continue;
       return refuse_shapes(function, "join", operands[0], each,

@@ -167,11 +167,11 @@ template <class Self> class context_operations {
 
   /// Returns the version of the driver interface that the context was made for, such as 3020.
   /// (cuCtxGetApiVersion)
-  result<unsigned> api_version(source_location where = source_location::current()) const noexcept {
+  result<int> api_version(source_location where = source_location::current()) const noexcept {
     unsigned version = 0;
     GPU_TRY(detail::require(self(), "gpu::context::api_version", where));
     GPU_TRY(driver::call<&driver::entry_points::ctx_get_api_version>(where, native(), &version));
-    return version;
+    return static_cast<int>(version);
   }
 
   /// (cuCtxGetStreamPriorityRange)

@@ -14,9 +14,7 @@ namespace gpu::inline v1::detail {
 inline cuda_error empty_handle_error(const char* function, const char* what,
                                      source_location where) noexcept {
   text_builder out;
-  const bool has_article =
-      __builtin_strncmp(what, "the ", 4) == 0 || __builtin_strncmp(what, "an ", 3) == 0;
-  out << (has_article ? "" : "the ") << what
+  out << (__builtin_strncmp(what, "the ", 4) == 0 ? "" : "the ") << what
       << " is empty: it was moved from, released or never filled. Use the object that owns it now, "
          "or create a new one.";
   return refusal(errc::empty_handle, function, out.finish(), where);

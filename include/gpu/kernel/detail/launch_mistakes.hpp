@@ -12,13 +12,11 @@ namespace gpu::inline v1 {
 
 namespace detail {
 
-/// Whether `A` has elements in a row and nothing to pass them to a kernel by, as a `std::vector`.
+/// Whether `A` is a range of elements that has nothing to pass them to a kernel by, as a
+/// `std::vector`.
 template <class A>
-inline constexpr bool is_unpassed_range = requires(A&& argument) {
-  requires !has_kernel_pointer<remove_cvref_t<A>&>;
-  requires is_pointer<remove_cvref_t<decltype(argument.data())>>;
-  argument.size();
-};
+inline constexpr bool is_unpassed_range =
+    !has_kernel_pointer<remove_cvref_t<A>&> && requires(A&& argument) { *argument.data(); };
 
 /// Gives a clearer compiler error than the conversion that fails.
 template <class A, class P> constexpr bool check_kernel_argument() noexcept {

@@ -26,8 +26,8 @@ inline result<> get_bytes(const char* function, std::size_t count, std::size_t s
   const std::size_t most = (~std::size_t{0} - spare) / size;
   text_builder out;
   out << count << " elements of " << size << " bytes";
-  const auto as_signed = static_cast<std::ptrdiff_t>(count);
-  if (as_signed < 0) out << " (" << as_signed << ", if the number was negative)";
+  if (const auto number = static_cast<std::ptrdiff_t>(count); number < 0)
+    out << " (" << number << ", if the number was negative)";
   out << " are more bytes than a size_t can count. Request at most " << most << " elements.";
   return fail(refusal(errc::size_overflow, function, out.finish(), where, count, most));
 }
