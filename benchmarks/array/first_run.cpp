@@ -62,9 +62,22 @@ int main() {
       "(float* out, const float* x, const float* y, float a, int n) {"
       " const int i = blockIdx.x * blockDim.x + threadIdx.x;"
       " if (i < n) out[i] = a * x[i] + y[i]; }";
+  // What `2 * x + y` generates, without the functions that all kernels share.
+  constexpr const char* by_hand =
+      "(float4* out, const float4* x, const float4* y, float a, int n) {"
+      " int i = blockIdx.x * blockDim.x + threadIdx.x;"
+      " if (i < n / 4) {"
+      "  const float4 p = x[i], q = y[i];"
+      "  out[i] = make_float4(a * p.x + q.x, a * p.y + q.y, a * p.z + q.z, a * p.w + q.w);"
+      " } else {\n"
+      "#pragma unroll 1\n"
+      "  for (; i < n; i += blockDim.x)"
+      "   ((float*)out)[i] = a * ((const float*)x)[i] + ((const float*)y)[i];"
+      " } }";
   subject subjects[] = {
       {"an empty kernel", [&](const char* kernel) { compile(kernel, "() {}"); }},
       {"a line by hand", [&](const char* kernel) { compile(kernel, saxpy); }},
+      {"4 and 1 by hand", [&](const char* kernel) { compile(kernel, by_hand); }},
       {"2 * x + y", prepare(all, [&] { return 2.0f * x + y; })},
       {"x * row", prepare(all, [&] { return x * row; })},
       {"2 * transpose(x)", prepare(all, [&] { return 2.0f * gpu::transpose(x); })},

@@ -6,8 +6,8 @@
 
 namespace gpu::inline v1::detail {
 
-/// Returns whether device code has a function, a variable or a type of this name, which is no word
-/// of C++.
+/// Returns whether CUDA declares a function, a variable or a type of this name in device code. The
+/// keywords of C++ are not among them.
 constexpr bool is_device_name(string_ref name) noexcept {
   // Each of these functions is there for float as well, with an f at the end.
   constexpr string_ref functions[] = {

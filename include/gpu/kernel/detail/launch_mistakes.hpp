@@ -12,8 +12,7 @@ namespace gpu::inline v1 {
 
 namespace detail {
 
-/// Whether `A` is a range of elements that has nothing to pass them to a kernel by, as a
-/// `std::vector`.
+/// True for a contiguous range that kernels do not take, such as a `std::vector`.
 template <class A>
 inline constexpr bool is_unpassed_range =
     !has_kernel_pointer<remove_cvref_t<A>&> && requires(A&& argument) { *argument.data(); };

@@ -138,8 +138,8 @@ inline constexpr const char* fault_sentences[] = {
     "divided into smaller ones. Pass a view whose last axis has a stride of 1.",
     "the last axis has %a bytes, or another axis steps by a number of bytes, that elements of %l "
     "bytes do not divide. Pass a part that they divide.",
-    "a window of %a elements does not fit axis %x, which has %l. Pass at least 1 and at most "
-    "as many as the axis has.",
+    "a window of %a elements does not fit axis %x, which has %l. Pass at least 1, and an axis "
+    "with at least as many.",
     "the view begins %a bytes past a multiple of %l bytes, to which elements of the new type are "
     "aligned. Pass a part that begins there."};
 inline constexpr const char* no_elements_sentence =

@@ -1,10 +1,11 @@
-// What executes blocks: threads, and the memory of blocks that have ended.
+// The host threads that execute blocks, and ended blocks whose memory is used again.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include <gpu/testing/detail/machine/thread_pool.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
@@ -16,37 +17,30 @@ namespace gpu::inline v1::testing::machine {
 /// (benchmarks/testing/interpreter.cpp). Threads: any.
 class spare_clusters {
  public:
-  explicit spare_clusters(std::size_t most) : most_{most} {}
+  explicit spare_clusters(std::size_t most) { kept_.reserve(most); }
 
   /// Returns a cluster to start again, or null.
   std::unique_ptr<cluster_state> take() {
     const std::lock_guard lock(mutex_);
-    std::unique_ptr<cluster_state> first = std::move(first_);
-    if (first != nullptr) {
-      first_ = std::move(first->next);
-      --count_;
-    }
-    return first;
+    if (kept_.empty()) return nullptr;
+    std::unique_ptr<cluster_state> last = std::move(kept_.back());
+    kept_.pop_back();
+    return last;
   }
 
   /// Keeps a cluster of one block, if there is room; larger ones may have hundreds of megabytes.
   void keep(std::unique_ptr<cluster_state> cluster) {
     if (cluster->blocks.size() != 1) return;
     const std::lock_guard lock(mutex_);
-    if (count_ == most_) return;
-    cluster->next = std::move(first_);
-    first_ = std::move(cluster);
-    ++count_;
+    if (kept_.size() < kept_.capacity()) kept_.push_back(std::move(cluster));
   }
 
  private:
-  const std::size_t most_;
   std::mutex mutex_;
-  std::unique_ptr<cluster_state> first_;  // a list, because to keep one must not fail
-  std::size_t count_ = 0;
+  std::vector<std::unique_ptr<cluster_state>> kept_;  // never grows, so that keeping cannot fail
 };
 
-/// What of the host stands for the multiprocessors of devices. Threads: any.
+/// Executes blocks in place of the multiprocessors of a device. Threads: any.
 struct host_processors {
   /// `threads` as for `thread_pool`.
   explicit host_processors(unsigned threads = 0) : pool{threads}, spare{pool.threads()} {}

@@ -205,7 +205,6 @@ struct cluster_state {
   // The barrier of the cluster: its phases, and the threads that arrived in this one.
   std::uint32_t phase = 0;
   std::uint32_t arrived = 0;
-  std::unique_ptr<cluster_state> next;  // of the clusters that are kept
 };
 
 /// The state that all blocks of a launch share.
