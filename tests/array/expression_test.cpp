@@ -162,7 +162,8 @@ TEST_CASE("an operand that occurs several times is loaded once", "[array][expres
   const auto x = test::value_of(gpu::array<float>::from(f.stream, {1, 2, 3}));
   const auto y = test::value_of(gpu::array<float>::from(f.stream, {1, 2, 3}));
   const auto loads = [](const gpu::text& source) {
-    const std::string_view code(source.data(), source.size());
+    std::string_view code(source.data(), source.size());
+    code = code.substr(0, code.find("} else"));  // the threads of whole tiles
     std::size_t count = 0;
     for (std::size_t at = 0; (at = code.find("gpu::loops::load<", at)) != code.npos; ++at) ++count;
     return count;

@@ -24,8 +24,9 @@ inline bool may_need_runtime_types(string_ref part) noexcept {
 /// so that the compiler's messages name them and their lines.
 ///
 /// A parameter `x` with elements that are loaded beforehand is called `gpu_x_data`, and one element
-/// `gpu_x`. In the kernel, `gpu_load(group, from)` and `gpu_store(group, from)` move the elements
-/// of a group, and `NAME(group, k, i)` runs a snippet for element `k` of it.
+/// `gpu_x`. Kernels that hold groups of elements in a `gpu_group` have functions of them:
+/// `gpu_load(group, from)` and `gpu_store(group, from)` move the elements, and `NAME(group, k, i)`
+/// runs a snippet for element `k`.
 class loop_writer {
  public:
   loop_writer(const snippet& s, const sequence<parameter_use>& uses, const loop_form& form,
@@ -78,15 +79,19 @@ class loop_writer {
       code_ << "using gpu_layout = gpu::loops::layout<gpu_index, " << form_.rank << ", "
             << __builtin_popcount(form_.views) << ">;\n";
     }
-    code_ << "template <int gpu_width> struct gpu_group {\n  using gpu_one = gpu_group<1>;\n";
-    for_elements(
-        [&](std::size_t p) { code_ << "  " << type(p) << ' ' << name(p) << "[gpu_width];\n"; });
-    code_ << "};\n";
     add_users("preamble", s_.preamble);
     for (std::size_t p = 0; p < count; ++p) {
       if (!is_defined_before(p, type(p))) write_size_check(s_.parameters[p].type);
     }
     if (value != nullptr && !is_defined_before(count, value->name)) write_size_check(*value);
+  }
+
+  /// Writes the type of a group of elements.
+  void write_group_type() {
+    code_ << "template <int gpu_width> struct gpu_group {\n  using gpu_one = gpu_group<1>;\n";
+    for_elements(
+        [&](std::size_t p) { code_ << "  " << type(p) << ' ' << name(p) << "[gpu_width];\n"; });
+    code_ << "};\n";
   }
 
   /// Writes the definition of a structure of the user's, if the type has one.
@@ -138,10 +143,49 @@ class loop_writer {
     code_ << "  const auto " << (loads ? "gpu_load" : "gpu_store")
           << " = [&](auto& group, const gpu_index from) {\n";
     for_elements([&](std::size_t p) {
-      const bool moves = uses_[p].access != (loads ? element_access::store : element_access::load);
-      if (moves) write_move(p, loads);
+      if (moves(p, loads)) write_move(p, loads, "group.", "", "from");
     });
     code_ << "  };\n";
+  }
+
+  /// Writes what a thread does with `groups` groups of `width` elements, the first of which is
+  /// element `first`: it loads them, calls `function` for each element, and stores them. A group
+  /// begins at a multiple of its width, so that `|` shows the compiler that `i / 4` is the same in
+  /// four elements, which then share one block of random numbers.
+  void write_groups(const char* function, const char* first, unsigned groups, unsigned width) {
+    const bool several = groups > 1;
+    const char* const group = several ? "[gpu_g]" : "";
+    const char* const from = several ? "gpu_at" : first;
+    const char* const k = width > 1 ? "gpu_k" : "0";
+    const auto write_for_each_group = [&](auto write) {
+      if (several) {
+        code_ << "#pragma unroll\n    for (int gpu_g = 0; gpu_g < " << groups
+              << "; ++gpu_g) {\n    const gpu_index gpu_at = " << first << " + gpu_g * "
+              << loop_threads * width << ";\n";
+      }
+      write();
+      if (several) code_ << "    }\n";
+    };
+    const auto write_group_moves = [&](bool loads) {
+      for_elements([&](std::size_t p) {
+        if (moves(p, loads)) write_move(p, loads, "", group, from);
+      });
+    };
+    for_elements([&](std::size_t p) {
+      code_ << "    " << type(p) << ' ' << name(p);
+      if (several) code_ << '[' << groups << ']';
+      code_ << '[' << width << "];\n";
+    });
+    write_for_each_group([&] { write_group_moves(true); });
+    write_for_each_group([&] {
+      if (width > 1) {
+        code_ << "#pragma unroll\n    for (int gpu_k = 0; gpu_k < " << width << "; ++gpu_k)\n  ";
+      }
+      code_ << "    " << function << '(' << from << (width > 1 ? " | gpu_k" : "");
+      for_elements([&](std::size_t p) { code_ << ", " << name(p) << group << '[' << k << ']'; });
+      code_ << ");\n";
+    });
+    write_for_each_group([&] { write_group_moves(false); });
   }
 
   /// Writes `gpu_load_columns`, which loads elements of neighboring segments at one position.
@@ -167,7 +211,7 @@ class loop_writer {
     code_ << "  const auto " << (loads ? "gpu_load_patch" : "gpu_store_patch")
           << " = [&](auto& groups, const auto& at) {\n";
     for_elements([&](std::size_t p) {
-      if (uses_[p].access == (loads ? element_access::store : element_access::load)) return;
+      if (!moves(p, loads)) return;
       const int view = view_of(p);
       const bool turned = (form_.turned >> p & 1u) != 0;
       const int axis = turned ? form_.rank - 1 : form_.patch_axis - 1;
@@ -189,12 +233,13 @@ class loop_writer {
     code_ << "  };\n";
   }
 
-  /// Writes the function `function(group, k, i)`, which runs a text of the user's for an element.
-  /// It returns `result`, which the text's value is converted to, or nothing if that is null. With
-  /// `further`, a type and a name, it has one more parameter.
-  void write_function(const char* function, const char* which, const text& body, const char* result,
-                      const char* further_type = "", const char* further_name = "") {
-    code_ << "  const auto " << function << "_text = [&](const long long i";
+  /// Writes the function `function(i, elements...)`, which runs a text of the user's for an
+  /// element. It returns `result`, which the text's value is converted to, or nothing if that is
+  /// null. With `further`, a type and a name, it has one more parameter, behind `i`.
+  void write_element_function(const char* function, const char* which, const text& body,
+                              const char* result, const char* further_type = "",
+                              const char* further_name = "") {
+    code_ << "  const auto " << function << " = [&](const long long i";
     const bool has_further = *further_name != '\0';
     if (has_further) code_ << ", " << further_type << ' ' << further_name;
     for_elements([&](std::size_t p) {
@@ -218,6 +263,16 @@ class loop_writer {
     code_ << (result != nullptr ? "    );\n  };\n"
               : finishes        ? "    ;\n    return gpu::loops::finished();\n  };\n"
                                 : "    ;\n  };\n");
+  }
+
+  /// Writes the function `function(group, k, i)`, which does that for element `k` of a group.
+  void write_function(const char* function, const char* which, const text& body, const char* result,
+                      const char* further_type = "", const char* further_name = "") {
+    text_builder of_element;
+    of_element << function << "_text";
+    write_element_function(required(of_element.finish()).c_str(), which, body, result, further_type,
+                           further_name);
+    const bool has_further = *further_name != '\0';
     code_ << "  const auto " << function << " = [&](auto& group, const int k, const long long i";
     if (has_further) code_ << ", " << further_type << ' ' << further_name;
     code_ << ") {\n    return " << function << "_text(i";
@@ -251,13 +306,22 @@ class loop_writer {
     return __builtin_popcount(form_.views & ((1u << p) - 1));
   }
 
-  void write_move(std::size_t p, bool loads) {
+  /// Returns whether the elements of a parameter are loaded, or stored.
+  bool moves(std::size_t p, bool loads) const noexcept {
+    return uses_[p].access != (loads ? element_access::store : element_access::load);
+  }
+
+  /// Writes the call that loads or stores the elements `BEFORE x AFTER`, the first of them with the
+  /// index `from`.
+  void write_move(std::size_t p, bool loads, const char* before, const char* after,
+                  const char* from) {
     code_ << "    " << (is_view(p) ? "gpu_views.template " : "gpu::loops::")
           << (loads ? "load<" : "store<") << form_.aligned << ">(";
-    if (loads) code_ << "group." << name(p) << ", ";
-    code_ << "gpu_" << name(p) << "_data" << (is_view(p) ? "" : " + from");
-    if (!loads) code_ << ", group." << name(p);
-    if (is_view(p)) code_ << ", from, " << view_of(p);
+    if (loads) code_ << before << name(p) << after << ", ";
+    code_ << "gpu_" << name(p) << "_data";
+    if (!is_view(p)) code_ << " + " << from;
+    if (!loads) code_ << ", " << before << name(p) << after;
+    if (is_view(p)) code_ << ", " << from << ", " << view_of(p);
     code_ << ");\n";
   }
 

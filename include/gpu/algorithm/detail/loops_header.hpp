@@ -210,32 +210,6 @@ inline void run_rest(Index n, Index start, Load load, Run run, Store store) {
   }
 }
 
-/// Runs over the elements of one tile, a block's share. A thread loads Groups groups of Width
-/// elements, runs the snippet for each element, and stores them. In the last tile it does so with
-/// one element at a time.
-template <template <int> class Group, int Width, int Groups, class Index, class Load, class Run,
-          class Store>
-inline void run_tile(Index n, Load load, Run run, Store store) {
-  const Index threads = blockDim.x, thread = threadIdx.x;
-  const Index first = Index(blockIdx.x) * (threads * Width * Groups);
-  if (n - first >= threads * Width * Groups) {
-    Group<Width> groups[Groups];
-#pragma unroll
-    for (int g = 0; g < Groups; ++g) load(groups[g], first + (g * threads + thread) * Width);
-#pragma unroll
-    for (int g = 0; g < Groups; ++g) {
-      // A group begins at a multiple of Width, a power of two. With | instead of + the compiler sees
-      // that i / 4 is the same in four elements, which then share one block of random numbers.
-#pragma unroll
-      for (int k = 0; k < Width; ++k) run(groups[g], k, (first + (g * threads + thread) * Width) | k);
-    }
-#pragma unroll
-    for (int g = 0; g < Groups; ++g) store(groups[g], first + (g * threads + thread) * Width);
-  } else {
-    run_rest<Group, Width, Groups>(n, first, load, run, store);
-  }
-}
-
 /// Runs over the elements of tiles, of which a block takes every gridDim.x-th one. `quick` is tried
 /// for all elements of a group; if it sets `undecided`, `run` is run for them. Each group is stored
 /// before the next one, so that few registers are needed.

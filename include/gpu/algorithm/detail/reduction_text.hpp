@@ -150,6 +150,7 @@ inline void write_reduction(const loop_state& base, const loop_form& form,
   for (const reduction_result& each : state.results)
     numbers = numbers || starts_with(each.type.name, "gpu::");
   out.write_head(&state.value, numbers);
+  out.write_group_type();
   for (std::size_t r = 0; r < state.results.size(); ++r)
     out.code() << "using gpu_result_" << r << " = " << state.results[r].type.name << ";\n";
   out.write_signature(s.name, further.c_str());

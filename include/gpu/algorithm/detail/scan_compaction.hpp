@@ -155,6 +155,7 @@ inline void write_compaction(const loop_state& base, const loop_form& form,
   program.headers.push_back({scan_header_name, scan_header});
   program.headers.push_back({compaction_header_name, compaction_header});
   out.write_head(&state.value);
+  out.write_group_type();
   // With 64 registers two blocks run at a time: one loads while the other waits.
   const unsigned blocks = state.value.bytes <= 8 ? 2 : 1;
   out.write_signature(s.name,

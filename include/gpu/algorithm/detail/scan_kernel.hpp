@@ -90,6 +90,7 @@ inline void write_scan(const loop_state& base, const loop_form& form, generated_
   loop_writer out(s, state.uses, form, program);
   program.headers.push_back({scan_header_name, scan_header});
   out.write_head(&state.value);
+  out.write_group_type();
   out.write_signature(s.name,
                       "const gpu_value gpu_neutral, unsigned long long* const gpu_state, "
                       "const long long gpu_tiles, ",

@@ -130,8 +130,7 @@ inline result<> launch_expression(const evaluation& call, expression_layout& lay
   const untyped_kernel* const kernel =
       GPU_TRY(find_form(call, loop, arguments, kernels.usual, elements, form, axes));
   if (step == evaluation_step::prepare) return {};
-  const std::size_t blocks =
-      form.patch_axis != 0 ? patch_blocks(form, axes) : (elements - 1) / form.tile() + 1;
+  const std::size_t blocks = count_blocks(loop.code(), form, axes, elements);
   GPU_TRY(require_grid(call.function, blocks, elements, call.where));
   auto n = static_cast<long long>(elements);
   loop_arguments packed(loop, axes, form);
