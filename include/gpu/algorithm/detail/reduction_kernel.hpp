@@ -59,8 +59,10 @@ inline reduction_shares share_segment(const loop_form& form, std::size_t length)
 /// Returns the form for segments of `length` elements: their beginnings must be aligned, too.
 inline loop_form form_of_reduction(loop_form form, std::size_t segments,
                                    std::size_t length) noexcept {
-  form.groups = reduction_groups;
   form.in_warps = segments > 1 && length <= most_of_warp;
+  form.groups = reduction_groups;
+  while (form.in_warps && form.groups > 1 && form.groups / 2 * 32 * form.width >= length)
+    form.groups /= 2;
   while (segments > 1 && form.aligned > 1 && length % form.aligned != 0) form.aligned /= 2;
   return form;
 }

@@ -85,7 +85,7 @@ inline void write_rows(loop_writer& out, const loop_form& form) {
   out.write_moves(true);
   out.code() << (form.in_warps
                      ? "  const gpu_index gpu_segment =\n      gpu_index((blockIdx.x * 256ll + "
-                       "threadIdx.x) / gpu_lanes), gpu_block = 0;\n"
+                       "threadIdx.x) >> (31 - __clz(gpu_lanes))), gpu_block = 0;\n"
                      : "  const gpu_index gpu_segment = blockIdx.x / gpu_blocks, "
                        "gpu_block = blockIdx.x % gpu_blocks;\n")
              << "  const gpu_index gpu_start = gpu_segment * gpu_index(gpu_length);\n"
@@ -95,11 +95,12 @@ inline void write_rows(loop_writer& out, const loop_form& form) {
              << "gpu_index(min(gpu_first + gpu_share, gpu_start + gpu_length));\n"
                 "  gpu_value gpu_total = gpu::loops::reduce_share<gpu_group, "
              << form.width << ", " << form.groups << ">(\n      gpu_first, gpu_last, "
-             << (form.in_warps ? "gpu_lanes, threadIdx.x % gpu_lanes" : "blockDim.x, threadIdx.x")
+             << (form.in_warps ? "gpu_lanes, threadIdx.x & (gpu_lanes - 1)"
+                               : "blockDim.x, threadIdx.x")
              << ", gpu_neutral, gpu_load, gpu_map, gpu_combine, gpu_join);\n";
   if (form.in_warps) {
     out.code() << "  gpu_total = gpu::loops::reduce_lanes(gpu_total, gpu_lanes, gpu_combine);\n"
-                  "  if (threadIdx.x % gpu_lanes == 0 && gpu_segment < gpu_segments)\n"
+                  "  if ((threadIdx.x & (gpu_lanes - 1)) == 0 && gpu_segment < gpu_segments)\n"
                   "    gpu_put(gpu_segment, gpu_block, gpu_total);\n";
   } else {
     out.code() << "  gpu_total = gpu::loops::reduce_block<" << loop_threads << ">(gpu_total, "
