@@ -1,7 +1,6 @@
 #pragma once
 /// \file
-/// Runs PTX text on the machine, for tests. The machine itself is compiled once, with
-/// kernel_harness_test.cpp.
+/// Runs PTX text on the machine, for tests.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,25 +12,15 @@
 #include <utility>
 #include <vector>
 
-#include <gpu/testing/detail/machine/address_space.hpp>
-#include <gpu/testing/detail/machine/host_processors.hpp>
-#include <gpu/testing/detail/machine/launch.hpp>
-#include <gpu/testing/detail/machine/loaded_module.hpp>
 #include "support/catch.hpp"
+#include "testing/detail/machine/run_text.hpp"
 
 namespace machine_test {
-
-using namespace gpu::testing::machine;
 
 /// `body` behind a module header.
 inline std::string module_text(std::string_view body, const std::string& target = "sm_90") {
   return ".version 8.3\n.target " + target + "\n.address_size 64\n" + std::string(body);
 }
-
-/// Defined beside the machine.
-load_result load_text(const std::string& text, address_space& memory, std::string name = {});
-std::optional<fault> run_launch(const launch& what, address_space& memory,
-                                host_processors& processors);
 
 struct outcome {
   std::optional<fault> error;

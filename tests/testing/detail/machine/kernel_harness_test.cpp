@@ -1,29 +1,5 @@
 #include "testing/detail/machine/kernel_harness.hpp"
 
-#include <gpu/testing/detail/machine/machine.hpp>
-#include <gpu/testing/detail/ptx/parser.hpp>
-
-namespace machine_test {
-
-load_result load_text(const std::string& text, address_space& memory, std::string name) {
-  auto parsed = gpu::testing::ptx::parse(text);
-  if (!parsed) {
-    load_result refused;
-    refused.why = load_result::failure::unsupported;
-    refused.diagnostic = *parsed.error;
-    return refused;
-  }
-  return load(std::make_shared<const gpu::testing::ptx::module>(std::move(parsed.value)), memory,
-              {.owner = 0, .name = std::move(name)});
-}
-
-std::optional<fault> run_launch(const launch& what, address_space& memory,
-                                host_processors& processors) {
-  return run(what, memory, processors);
-}
-
-}  // namespace machine_test
-
 namespace kernel_harness_test {
 
 using namespace machine_test;

@@ -1,0 +1,22 @@
+#pragma once
+/// \file
+/// Loads PTX text into the machine and runs it. What does that is dear to compile: run_text.cpp
+/// alone includes it, and is compiled as one with the CPU driver, which has the same code.
+
+#include <gpu/testing/detail/machine/address_space.hpp>
+#include <gpu/testing/detail/machine/host_processors.hpp>
+#include <gpu/testing/detail/machine/launch.hpp>
+#include <gpu/testing/detail/machine/loaded_module.hpp>
+
+#include <optional>
+#include <string>
+
+namespace machine_test {
+
+using namespace gpu::testing::machine;
+
+load_result load_text(const std::string& text, address_space& memory, std::string name = {});
+std::optional<fault> run_launch(const launch& what, address_space& memory,
+                                host_processors& processors);
+
+}  // namespace machine_test
