@@ -213,6 +213,9 @@ TEST_CASE("Poisson numbers have the right frequencies", "[random]") {
                         return std::exp(v * std::log(mean) - mean - std::lgamma(v + 1));
                       });
   }
+  // Enough of them to show tails that are too light.
+  check_distribution(made(f, gpu::poisson<double>(engine, many, 1e15)),
+                     [](double v) { return normal_function((v - 1e15) / std::sqrt(1e15)); });
   gpu::xorwow xorwow(9);
   check_moments(made(f, gpu::poisson<float>(xorwow, some, 20)), 20, 20, 20 + 3 * 400);
 }
@@ -253,6 +256,13 @@ TEST_CASE("binomial numbers have the right frequencies", "[random][thorough]") {
           return std::exp(log_choose(n, v) + v * std::log(p) + (n - v) * std::log1p(-p));
         });
   }
+  const std::uint64_t most = 1'000'000'000'000'000;
+  check_distribution(made(f, gpu::binomial<double>(engine, many, most, 0.9)),
+                     [](double v) { return normal_function((v - 9e14) / std::sqrt(9e13)); });
+  // So many trials and so few successes are Poisson distributed.
+  check_frequencies(
+      made(f, gpu::binomial<std::int64_t>(engine, some, most, 2e-14)), 0, 60,
+      [](long long k) { return std::exp(k * std::log(20.) - 20 - std::lgamma(k + 1.)); });
   for (const int each : made(f, gpu::binomial<int>(engine, gpu::shape{5}, 7, 1.0)))
     CHECK(each == 7);
   for (const int each : made(f, gpu::binomial<int>(engine, gpu::shape{5}, 7, 0.0)))

@@ -287,6 +287,34 @@ template <class T, class Engine> __device__ inline T beta(Engine& engine, double
   }
 }
 
+namespace random {
+
+// Probabilities of counts by Loader's saddle-point expansion (Fast and accurate computation of
+// binomial probabilities, 2000): logarithms of factorials would lose all digits in differences of
+// counts near 10^15.
+
+/// k! / (k^k exp(-k)), with a relative error below 10^-10: from 10 on by Stirling's series.
+__device__ inline double factorial_ratio(double k) {
+  static constexpr double small[10] = {
+      1, 2.718281828459045235, 3.694528049465325114, 4.463452649597259498, 5.118576565607272414,
+      5.699065309538941571, 6.225752985998998806, 6.711284193392975643, 7.164014937729983570,
+      7.589807919628523696};
+  if (k < 10) return small[int(k)];
+  const double x = 1 / k;
+  double series = 163879. / 209018880;
+  series = fma(series, x, -571. / 2488320);
+  series = fma(series, x, -139. / 51840);
+  series = fma(series, x, 1. / 288);
+  series = fma(series, x, 1. / 12);
+  return sqrt(6.283185307179586 * k) * fma(series, x, 1.);
+}
+/// k log(k / mean) + mean - k: how much less probable a count is because it is not the mean.
+__device__ inline double half_deviance(double k, double mean) {
+  return k == 0 ? mean : mean - k - k * log1p((mean - k) / k);
+}
+
+}  // namespace random
+
 /// The number of successes in `trials`, each with the probability p. Exact: by waiting times if few
 /// are expected, else by Hormann's transformed rejection.
 template <class Engine> __device__ inline double binomial(Engine& engine, double trials, double p) {
@@ -299,19 +327,24 @@ template <class Engine> __device__ inline double binomial(Engine& engine, double
     for (; place <= n; ++k) place += floor(log(random::unit53(engine)) / log_failure) + 1;
     return p > 0.5 ? n - k : k;
   }
-  const double deviation = sqrt(n * q * (1 - q)), log_odds = log(q / (1 - q));
+  const double mean = n * q, deviation = sqrt(mean * (1 - q));
   const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * q;
   const double alpha = (2.83 + 5.1 / b) * deviation, surely = 0.92 - 4.2 / b;
-  const double mode = floor((n + 1) * q), peak = lgamma(mode + 1) + lgamma(n - mode + 1);
+  // The probability of a count is, but for a factor, exp(-deviance) / ratio.
+  const auto ratio = [&](double count) {
+    return random::factorial_ratio(count) * random::factorial_ratio(n - count);
+  };
+  const auto deviance = [&](double count) {
+    return random::half_deviance(count, mean) + random::half_deviance(n - count, n - mean);
+  };
+  const double mode = floor((n + 1) * q), of_mode = deviance(mode), scale = alpha / ratio(mode);
   for (;;) {
     const double u = random::unit53(engine) - 0.5, v = random::unit53(engine);
     const double s = 0.5 - fabs(u);
-    k = floor((2 * a / s + b) * u + n * q + 0.5);
+    k = floor((2 * a / s + b) * u + mean + 0.5);
     if (s >= 0.07 && v <= surely) break;
     if (k < 0 || k > n) continue;
-    if (log(v * alpha / (a / (s * s) + b)) <=
-        peak - lgamma(k + 1) - lgamma(n - k + 1) + (k - mode) * log_odds)
-      break;
+    if (log(v * scale * ratio(k) * s * s / (a + b * s * s)) <= of_mode - deviance(k)) break;
   }
   return p > 0.5 ? n - k : k;
 }

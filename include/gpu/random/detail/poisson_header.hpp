@@ -115,7 +115,6 @@ __device__ inline unsigned poisson_quickly(const poisson_entries& entries, unsig
 
 /// By Hormann's transformed rejection, for means of 10 or more.
 template <class Engine> __device__ inline double poisson_by_rejection(Engine& engine, double mean) {
-  const double log_mean = log(mean);
   const double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b;
   const double alpha = 1.1239 + 1.1328 / (b - 3.4), surely = 0.9277 - 3.6224 / (b - 2);
   for (;;) {
@@ -123,7 +122,8 @@ template <class Engine> __device__ inline double poisson_by_rejection(Engine& en
     const double s = 0.5 - fabs(u), k = floor((2 * a / s + b) * u + mean + 0.43);
     if (s >= 0.07 && v <= surely) return k;
     if (!(k >= 0) || (s < 0.013 && v > s)) continue;
-    if (log(v * alpha / (a / (s * s) + b)) <= k * log_mean - mean - lgamma(k + 1)) return k;
+    if (log(v * alpha * factorial_ratio(k) * s * s / (a + b * s * s)) <= -half_deviance(k, mean))
+      return k;
   }
 }
 
