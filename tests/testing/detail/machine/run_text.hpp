@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Loads PTX text into the machine and runs it. What does that is dear to compile: run_text.cpp
-/// alone includes it, and is compiled as one with the CPU driver, which has the same code.
+/// Loads PTX text into the machine and runs it. The machine takes long to compile, so run_text.cpp
+/// alone includes it; it is compiled as one with the CPU driver, which has the same code.
 
 #include <gpu/testing/detail/machine/address_space.hpp>
 #include <gpu/testing/detail/machine/host_processors.hpp>
