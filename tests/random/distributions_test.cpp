@@ -260,9 +260,11 @@ TEST_CASE("binomial numbers have the right frequencies", "[random][thorough]") {
   check_distribution(made(f, gpu::binomial<double>(engine, many, most, 0.9)),
                      [](double v) { return normal_function((v - 9e14) / std::sqrt(9e13)); });
   // So many trials and so few successes are Poisson distributed.
-  check_frequencies(
-      made(f, gpu::binomial<std::int64_t>(engine, some, most, 2e-14)), 0, 60,
-      [](long long k) { return std::exp(k * std::log(20.) - 20 - std::lgamma(k + 1.)); });
+  check_frequencies(made(f, gpu::binomial<std::int64_t>(engine, some, most, 2e-14)), 0, 60,
+                    [](long long k) {
+                      const auto v = static_cast<double>(k);
+                      return std::exp(v * std::log(20.) - 20 - std::lgamma(v + 1));
+                    });
   for (const int each : made(f, gpu::binomial<int>(engine, gpu::shape{5}, 7, 1.0)))
     CHECK(each == 7);
   for (const int each : made(f, gpu::binomial<int>(engine, gpu::shape{5}, 7, 0.0)))
