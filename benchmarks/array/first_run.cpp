@@ -64,15 +64,16 @@ int main() {
       " if (i < n) out[i] = a * x[i] + y[i]; }";
   // What `2 * x + y` generates, without the functions that all kernels share.
   constexpr const char* by_hand =
-      "(float4* out, const float4* x, const float4* y, float a, int n) {"
-      " int i = blockIdx.x * blockDim.x + threadIdx.x;"
-      " if (i < n / 4) {"
-      "  const float4 p = x[i], q = y[i];"
-      "  out[i] = make_float4(a * p.x + q.x, a * p.y + q.y, a * p.z + q.z, a * p.w + q.w);"
-      " } else {\n"
-      "#pragma unroll 1\n"
-      "  for (; i < n; i += blockDim.x)"
-      "   ((float*)out)[i] = a * ((const float*)x)[i] + ((const float*)y)[i];"
+      "(float* out, float a, const float* x, const float* y, long long n) {"
+      " const int tiles = int(n) / 1024;"
+      " const int single = tiles * 768 + int(blockIdx.x) * 256 + threadIdx.x;"
+      " if (blockIdx.x < tiles) {"
+      "  const int i = blockIdx.x * 256 + threadIdx.x;"
+      "  const float4 p = ((const float4*)x)[i], q = ((const float4*)y)[i];"
+      "  ((float4*)out)[i] ="
+      "    make_float4(a * p.x + q.x, a * p.y + q.y, a * p.z + q.z, a * p.w + q.w);"
+      " } else if (single < int(n)) {"
+      "  out[single] = a * x[single] + y[single];"
       " } }";
   subject subjects[] = {
       {"an empty kernel", [&](const char* kernel) { compile(kernel, "() {}"); }},

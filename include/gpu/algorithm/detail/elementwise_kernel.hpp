@@ -14,7 +14,7 @@ inline bool takes_turns(const snippet& s, const loop_form& form) noexcept {
   return !s.quick.empty() && form.patch_axis == 0 && !form.sliced;
 }
 
-/// Writes the loop over the elements of a slice: a thread has one of them.
+/// Writes what a thread does with its element of a slice.
 inline void write_slice(loop_writer& out, const snippet& s) {
   out.write_element_function("gpu_run", "operation", s.body, nullptr);
   out.code() << "  const long long gpu_at = blockIdx.x * " << loop_threads
@@ -22,11 +22,16 @@ inline void write_slice(loop_writer& out, const snippet& s) {
                 "  if (gpu_at < gpu_count) gpu_run(gpu_start + gpu_at * gpu_step);\n";
 }
 
-/// Writes the loop over patches.
-inline void write_patches(loop_writer& out, const snippet& s, const loop_form& form) {
+/// Writes the functions of groups that patches and tiles in turns are made of.
+inline void write_group_functions(loop_writer& out, const snippet& s) {
   out.write_function("gpu_run", "operation", s.body, nullptr);
   out.write_moves(true);
   out.write_moves(false);
+}
+
+/// Writes what a thread does with its patch.
+inline void write_patches(loop_writer& out, const snippet& s, const loop_form& form) {
+  write_group_functions(out, s);
   out.write_patch_moves(true);
   out.write_patch_moves(false);
   out.code() << "  gpu::loops::run_patch<gpu_group, " << form.width << ", " << form.patch_axis - 1
@@ -35,9 +40,7 @@ inline void write_patches(loop_writer& out, const snippet& s, const loop_form& f
 
 /// Writes the loop of blocks that take tiles in turns.
 inline void write_turns(loop_writer& out, const snippet& s, const loop_form& form) {
-  out.write_function("gpu_run", "operation", s.body, nullptr);
-  out.write_moves(true);
-  out.write_moves(false);
+  write_group_functions(out, s);
   out.code() << "  bool undecided = false;\n";
   out.write_function("gpu_quick", "quick", s.quick, nullptr);
   out.code() << "  gpu::loops::run_tiles<gpu_group, " << form.width << ", " << form.groups

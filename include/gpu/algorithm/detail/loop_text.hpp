@@ -167,8 +167,13 @@ class loop_writer {
       if (several) code_ << "    }\n";
     };
     const auto write_group_moves = [&](bool loads) {
-      for_elements([&](std::size_t p) {
-        if (moves(p, loads)) write_move(p, loads, "", group, from);
+      bool any = false;
+      for_elements([&](std::size_t p) { any = any || moves(p, loads); });
+      if (!any) return;
+      write_for_each_group([&] {
+        for_elements([&](std::size_t p) {
+          if (moves(p, loads)) write_move(p, loads, "", group, from);
+        });
       });
     };
     for_elements([&](std::size_t p) {
@@ -176,7 +181,7 @@ class loop_writer {
       if (several) code_ << '[' << groups << ']';
       code_ << '[' << width << "];\n";
     });
-    write_for_each_group([&] { write_group_moves(true); });
+    write_group_moves(true);
     write_for_each_group([&] {
       if (width > 1) {
         code_ << "#pragma unroll\n    for (int gpu_k = 0; gpu_k < " << width << "; ++gpu_k)\n  ";
@@ -185,7 +190,7 @@ class loop_writer {
       for_elements([&](std::size_t p) { code_ << ", " << name(p) << group << '[' << k << ']'; });
       code_ << ");\n";
     });
-    write_for_each_group([&] { write_group_moves(false); });
+    write_group_moves(false);
   }
 
   /// Writes `gpu_load_columns`, which loads elements of neighboring segments at one position.

@@ -60,6 +60,8 @@ inline reduction_shares share_segment(const loop_form& form, std::size_t length)
 inline loop_form form_of_reduction(loop_form form, std::size_t segments,
                                    std::size_t length) noexcept {
   form.in_warps = segments > 1 && length <= most_of_warp;
+  // No more groups than a warp has of the segment: others take registers and time, and change no
+  // result.
   form.groups = reduction_groups;
   while (form.in_warps && form.groups > 1 && form.groups / 2 * 32 * form.width >= length)
     form.groups /= 2;

@@ -80,7 +80,8 @@ inline unsigned warps_of(const loop_form& form) noexcept {
   return form.in_warps ? 1 : loop_threads / 32;
 }
 
-/// Writes what a thread does with neighboring elements of a segment.
+/// Writes what a thread does with neighboring elements of a segment. The lanes that share one are a
+/// power of two: dividing by their number would take as long as the rest of a short segment.
 inline void write_rows(loop_writer& out, const loop_form& form) {
   out.write_moves(true);
   out.code() << (form.in_warps
