@@ -206,6 +206,8 @@ inline moments combine(const moments& a, const moments& b) {
   };
   columns(side, side, 0);
   columns(side - 1, side, 1);
+  columns(1 << 25, 8, 0);
+  columns(n / 9, 9, 0);
   columns(1 << 24, 16, 0);
   columns(1 << 20, 256, 0);
   columns(1 << 16, 1 << 12, 0);

@@ -137,6 +137,10 @@ TEST_CASE("columns of many blocks have the same bits as rows", "[algorithm][redu
   const auto host = random_floats(70'000 * 9);
   CHECK(differing_columns(f, sum, host, 70'000, 0, 0) == 0);
   CHECK(differing_columns(f, sum, host, 70'000, 3, 0) == 0);
+  // As many columns as a few threads hold, and as one thread does.
+  CHECK(differing_columns(f, sum, random_floats(30'000 * 16), 30'000, 0, 0) == 0);
+  CHECK(differing_columns(f, sum, random_floats(30'000 * 8), 30'000, 1, 4) == 0);
+  CHECK(differing_columns(f, sum, random_floats(30'000 * 20), 30'000, 0, 0) == 0);
 }
 
 TEST_CASE("columns are reduced to structures and from narrow types",

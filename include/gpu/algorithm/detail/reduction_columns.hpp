@@ -85,20 +85,31 @@ struct column_blocks {
 };
 
 /// Divides `segments` among blocks, with `shares` blocks for each segment. `warps * lanes` takers
-/// share a segment, or a share of it.
+/// share a segment, or a share of it. A block is as wide as there are segments for, and narrower if
+/// the device would not be busy.
 inline column_blocks divide_columns(const loop_form& form, std::size_t segments, std::size_t shares,
                                     unsigned warps, unsigned lanes,
                                     unsigned element_bytes) noexcept {
   const std::size_t holders = segments / form.aligned;
   unsigned columns = loop_threads / warps, places = warps;
-  while (holders * places * shares < enough_threads) {
+  while (columns > 1) {
+    const bool has_idle_half = columns / 2 >= holders;
+    if (!has_idle_half && (holders * places * shares >= enough_threads ||
+                           columns * form.aligned * element_bytes <= least_column_bytes)) {
+      break;
+    }
     const bool splits = places < warps * lanes;
-    if (columns * form.aligned * element_bytes <= least_column_bytes) break;
-    if (columns == 1 || (!splits && columns * places <= 64)) break;
+    if (!splits && columns * places <= 64) break;
     columns /= 2;
     if (splits) places *= 2;
   }
-  return {columns, columns * places, (holders - 1) / columns + 1};
+  const std::size_t blocks = (holders - 1) / columns + 1;
+  // Threads without a segment repeat the last one. If nearly half of them would, a width that is
+  // not a power of two is faster.
+  if (holders * 8 < blocks * columns * 5) {
+    columns = static_cast<unsigned>((holders - 1) / blocks + 1);
+  }
+  return {columns, columns * places, blocks};
 }
 
 }  // namespace gpu::inline v1::detail
