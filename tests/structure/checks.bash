@@ -77,6 +77,20 @@ precompile() {
   "$1" "${@:3}" "${once[@]}" -x c++-header "$2" -o "$2.gch"
 }
 
+# driver_object: prints the name of an object with the CPU driver, for shared libraries too, without
+# optimization. It is compiled once for all tests of the tree that need it; beside it g++ leaves a file with
+# the sizes of stack frames.
+driver_object() {
+  local object=$STRUCTURE_BUILD/cpu_driver.o stack_usage=()
+  [[ $("$CXX" --version | head -n 1) == *clang* ]] || stack_usage=(-fstack-usage)
+  (
+    flock 9
+    [ -e "$object" ] && [ -z "$(find include -newer "$object" -print -quit)" ] ||
+      "$CXX" -std=c++20 -fPIC "${stack_usage[@]}" "${WARNINGS[@]}" "${INCLUDES[@]}" \
+        -c include/gpu/testing/cpu_driver.cpp -o "$object" >&2
+  ) 9> "$object.lock" && printf '%s\n' "$object"
+}
+
 # section HEADING: of a document on standard input, what is below that heading of the second level.
 section() { awk -v heading="## $1" '/^## / { inside = $0 == heading; next } inside'; }
 
