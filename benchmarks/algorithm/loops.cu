@@ -208,7 +208,9 @@ inline moments combine(const moments& a, const moments& b) {
   columns(side - 1, side, 1);
   columns(1 << 25, 8, 0);
   columns(n / 9, 9, 0);
+  columns(n / 11, 11, 0);
   columns(1 << 24, 16, 0);
+  columns(n / 80, 80, 0);
   columns(1 << 20, 256, 0);
   columns(1 << 16, 1 << 12, 0);
   columns(1 << 12, 1 << 16, 0);

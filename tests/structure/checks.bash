@@ -78,15 +78,14 @@ precompile() {
 }
 
 # driver_object: prints the name of an object with the CPU driver, for shared libraries too, without
-# optimization. It is compiled once for all tests of the tree that need it; beside it g++ leaves a file with
-# the sizes of stack frames.
+# optimization. It is compiled once for all tests of the tree that need it; beside it, with the end .su in
+# place of .o, are the sizes of stack frames.
 driver_object() {
-  local object=$STRUCTURE_BUILD/cpu_driver.o stack_usage=()
-  [[ $("$CXX" --version | head -n 1) == *clang* ]] || stack_usage=(-fstack-usage)
+  local object=$STRUCTURE_BUILD/cpu_driver-${CXX##*/}.o
   (
     flock 9
     [ -e "$object" ] && [ -z "$(find include -newer "$object" -print -quit)" ] ||
-      "$CXX" -std=c++20 -fPIC "${stack_usage[@]}" "${WARNINGS[@]}" "${INCLUDES[@]}" \
+      "$CXX" -std=c++20 -fPIC -fstack-usage "${WARNINGS[@]}" "${INCLUDES[@]}" \
         -c include/gpu/testing/cpu_driver.cpp -o "$object" >&2
   ) 9> "$object.lock" && printf '%s\n' "$object"
 }

@@ -63,7 +63,10 @@ TEST_CASE("columns are the segments of a transposed view", "[algorithm][reductio
                                       {16, 4099},
                                       {129, 64},
                                       {5000, 9},
-                                      {20'000, 12}}) {
+                                      {20'000, 12},
+                                      {20'000, 16},
+                                      {20'000, 33},
+                                      {20'000, 36}}) {
     CAPTURE(rows, columns);
     std::vector<int> host(rows * columns), expected(columns);
     for (std::size_t i = 0; i < host.size(); ++i) {
@@ -137,10 +140,11 @@ TEST_CASE("columns of many blocks have the same bits as rows", "[algorithm][redu
   const auto host = random_floats(70'000 * 9);
   CHECK(differing_columns(f, sum, host, 70'000, 0, 0) == 0);
   CHECK(differing_columns(f, sum, host, 70'000, 3, 0) == 0);
-  // As many columns as a few threads hold, and as one thread does.
+  // Columns for a part of a block's width: 4, 8, 9 and 33 threads hold them.
   CHECK(differing_columns(f, sum, random_floats(30'000 * 16), 30'000, 0, 0) == 0);
   CHECK(differing_columns(f, sum, random_floats(30'000 * 8), 30'000, 1, 4) == 0);
-  CHECK(differing_columns(f, sum, random_floats(30'000 * 20), 30'000, 0, 0) == 0);
+  CHECK(differing_columns(f, sum, random_floats(30'000 * 36), 30'000, 0, 0) == 0);
+  CHECK(differing_columns(f, sum, random_floats(30'000 * 33), 30'000, 0, 0) == 0);
 }
 
 TEST_CASE("columns are reduced to structures and from narrow types",
