@@ -70,7 +70,7 @@ TEST_CASE("caching_allocator: its end and that of its last buffers meet in sever
   const gpu::device device = test::first_device();
   const gpu::stream stream = value_of(gpu::stream::create(device));
   const std::size_t before = driver.live_objects();
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < 500; ++round) {
     caching_allocator cache = value_of(caching_allocator::create(device));
     auto first = value_of(cache.allocate<char>(stream, 2 * mebibyte));
     auto second = value_of(cache.allocate<char>(stream, 2 * mebibyte));
@@ -86,7 +86,7 @@ TEST_CASE("caching_pinned_allocator: its end and that of its last buffers meet i
   const gpu::device device = test::first_device();
   REQUIRE(gpu::context::primary(device).has_value());
   const std::size_t before = driver.live_objects();
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < 500; ++round) {
     auto cache = value_of(caching_pinned_allocator::create(device));
     auto first = value_of(cache.allocate<char>(2 * mebibyte));
     auto second = value_of(cache.allocate<char>(2 * mebibyte));
@@ -164,7 +164,7 @@ TEST_CASE("caching_allocator: what one thread had the driver give, no other take
   cache.stop_holding();  // so that every request is one to the driver
   const int wrong = wrong_in_threads(4, [&](int) {
     int found = 0;
-    for (int i = 0; i < 1000; ++i) {
+    for (int i = 0; i < 400; ++i) {
       const auto made = cache.allocate<char>(stream, 2 * mebibyte);
       found += !made.has_value() || made->native() == 0;
     }
