@@ -126,44 +126,60 @@ template <> inline constexpr bool unsafe_in_capture<&entry::graphics_gl_register
 template <> inline constexpr bool unsafe_in_capture<&entry::graphics_gl_register_image> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::graphics_unregister_resource> = true;
 
-/// Does a call on an initialized driver. An enumerator that does not exist is passed on as it is;
-/// the function returns the driver's error.
-template <auto Function, class... Arguments>
-__attribute__((no_sanitize("enum"))) CUresult answer_call(driver_state& driver,
-                                                          const Arguments&... arguments) {
-  call c{driver, driver_lock(driver.mutex)};
-  if (!always_allowed<Function> && !driver.initialized) return CUDA_ERROR_NOT_INITIALIZED;
-  if constexpr (unsafe_in_capture<Function>) {
-    if (const CUresult bad = c.refuse_unsafe_call()) return bad;
-  }
-  return Function(c, arguments...);
-}
+/// When a driver answers a call.
+struct call_rules {
+  bool always_allowed, unsafe_in_capture;
+};
+template <auto Function>
+inline constexpr call_rules rules_of{always_allowed<Function>, unsafe_in_capture<Function>};
 
-/// Does a call on a driver; once for each function, whatever the number of slots.
-template <auto Function, class... Arguments>
-[[gnu::noinline]] CUresult run_call(driver_state* driver, const Arguments&... arguments) {
+/// Does a call on the driver of a slot: `run(c, work)`, if the driver answers it now. The function
+/// is behind a pointer, so that a program has this code once and not for each function.
+inline CUresult answer_call(std::size_t slot, call_rules rules,
+                            CUresult (*run)(call& c, const void* work), const void* work) {
+  driver_state* driver = driver_slots()[slot].load(std::memory_order_acquire);
   if (driver == nullptr) return CUDA_ERROR_DEINITIALIZED;
-  if (!always_allowed<Function> && in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
+  if (!rules.always_allowed && in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
   CUresult answer = CUDA_SUCCESS;
-  const auto run = [&] { answer = answer_call<Function, Arguments...>(*driver, arguments...); };
-  return machine::within_memory(run) ? answer : CUDA_ERROR_OUT_OF_MEMORY;
+  const bool had_memory = machine::within_memory([&] {
+    call c{*driver, driver_lock(driver->mutex)};
+    if (!rules.always_allowed && !driver->initialized)
+      answer = CUDA_ERROR_NOT_INITIALIZED;
+    else if (rules.unsafe_in_capture)
+      answer = c.refuse_unsafe_call();
+    if (answer == CUDA_SUCCESS) answer = run(c, work);
+  });
+  return had_memory ? answer : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/// The entry point of a slot for a function `CUresult f(call&, arguments...)`.
-template <std::size_t Slot, auto Function, class Type = decltype(Function)> struct entry_point;
+/// The entry points for a function `CUresult f(call&, arguments...)`.
+template <auto Function, class Type = decltype(Function)> struct entry_point;
 
-template <std::size_t Slot, auto Function, class... Arguments>
-struct entry_point<Slot, Function, CUresult (*)(call&, Arguments...)> {
-  static CUresult run(Arguments... arguments) {
-    driver_state* driver = driver_slots()[Slot].load(std::memory_order_acquire);
-    return run_call<Function, Arguments...>(driver, arguments...);
+template <auto Function, class... Arguments>
+struct entry_point<Function, CUresult (*)(call&, Arguments...)> {
+  /// That of a slot.
+  template <std::size_t Slot> static CUresult run(Arguments... arguments) {
+    return run_on(Slot, arguments...);
+  }
+
+ private:
+  /// Once, whatever the number of slots. An enumerator that does not exist is passed on as it is;
+  /// the function returns the driver's error.
+  [[gnu::noinline]] static CUresult run_on(std::size_t slot, const Arguments&... arguments) {
+    const auto work = [&](call& c) __attribute__((no_sanitize("enum"))) {
+      return Function(c, arguments...);
+    };
+    return answer_call(slot, rules_of<Function>, &run_work<decltype(work)>, &work);
+  }
+  template <class Work> static CUresult run_work(call& c, const void* work) {
+    return (*static_cast<const Work*>(work))(c);
   }
 };
 
 template <std::size_t Slot> constexpr driver::entry_points make_table() noexcept {
   driver::entry_points table{};
 #define GPU_DRIVER_ENTRY(member, function, version) \
-  table.member = &entry_point<Slot, &entry::member>::run;
+  table.member = &entry_point<&entry::member>::template run<Slot>;
 #include <gpu/driver/detail/entry_points.inc>
   return table;
 }
