@@ -109,7 +109,7 @@ const operation operations[] = {
 
 constexpr std::size_t elements = 21'000;
 
-/// With as many the sorts make the same driver calls, and take less time.
+/// With as many the sorts make as many driver calls as with `elements`, and take less time.
 constexpr std::size_t few_elements = 6'000;
 
 /// Runs an operation on new memory for so many elements and waits.
@@ -241,7 +241,7 @@ TEST_CASE("several threads call every algorithm at once", "[algorithm][threads]"
       threads.emplace_back([&, t] {
         for (std::size_t each = 0; each < std::size(operations); ++each) {
           const operation& own = operations[(each + 4 * t) % std::size(operations)];
-          const auto outcome = run_alone(own, few_elements);
+          const auto outcome = run_alone(own, elements);
           if (!outcome.has_value()) wrong[t] += outcome.error().message().c_str();
         }
       });

@@ -164,7 +164,7 @@ TEST_CASE("caching_allocator: what one thread had the driver give, no other take
   cache.stop_holding();  // so that every request is one to the driver
   const int wrong = wrong_in_threads(4, [&](int) {
     int found = 0;
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < 1000; ++i) {
       const auto made = cache.allocate<char>(stream, 2 * mebibyte);
       found += !made.has_value() || made->native() == 0;
     }

@@ -130,8 +130,6 @@ template <> inline constexpr bool unsafe_in_capture<&entry::graphics_unregister_
 struct call_rules {
   bool always_allowed, unsafe_in_capture;
 };
-template <auto Function>
-inline constexpr call_rules rules_of{always_allowed<Function>, unsafe_in_capture<Function>};
 
 /// Does a call on the driver of a slot: `run(c, work)`, if the driver answers it now. The function
 /// is behind a pointer, so that a program has this code once and not for each function.
@@ -169,7 +167,8 @@ struct entry_point<Function, CUresult (*)(call&, Arguments...)> {
     const auto work = [&](call& c) __attribute__((no_sanitize("enum"))) {
       return Function(c, arguments...);
     };
-    return answer_call(slot, rules_of<Function>, &run_work<decltype(work)>, &work);
+    return answer_call(slot, {always_allowed<Function>, unsafe_in_capture<Function>},
+                       &run_work<decltype(work)>, &work);
   }
   template <class Work> static CUresult run_work(call& c, const void* work) {
     return (*static_cast<const Work*>(work))(c);
