@@ -201,7 +201,11 @@ template <class T>
 result<T> fetch(const stream_ref& stream, CUdeviceptr from, source_location where) noexcept {
   alignas(T) unsigned char bytes[sizeof(T)];
   GPU_TRY(copy_to_host(stream, from, bytes, sizeof bytes, where));
-  return __builtin_bit_cast(T, bytes);
+  if constexpr (same<T, bool>) {
+    return bytes[0] != 0;  // the byte can be any
+  } else {
+    return __builtin_bit_cast(T, bytes);
+  }
 }
 
 }  // namespace detail
