@@ -99,7 +99,13 @@ TEST_CASE("a bad index of take is found", "[array][take]") {
                    "index -4 at position 0"));
   const auto unsigned_far = test::value_of(gpu::array<unsigned>::from(f.stream, {2u, 3u}));
   CHECK(test::says(test::error_of(gpu::take(f.stream, f.a, unsigned_far, 1, {.check = true})),
-                   "index 3 at position 1"));
+                   "index 3 at position 1", "from 0 to 2"));
+  const auto wrapped = test::value_of(gpu::array<std::uint64_t>::from(f.stream, {2, ~0ull}));
+  for (const gpu::cuda_error& error :
+       {test::error_of(gpu::take(f.stream, f.a, wrapped, 1, {.check = true})),
+        test::error_of(gpu::evaluate(f.stream, gpu::take(f.a, wrapped, 1, {.check = true})))}) {
+    CHECK(test::says(error, "index 18446744073709551615 at position 1", "from 0 to 2"));
+  }
   CHECK(test::says(test::error_of(gpu::take(f.stream, f.e, far, 1)), "gpu::take",
                    "no elements along the axis", "none of the 4 indices"));
   CHECK(test::says(test::error_of(gpu::take(f.stream, f.a, far, 3)), "gpu::take",

@@ -182,7 +182,7 @@ template <class T, int Rank> struct item_maker {
     std::size_t count = 1;
     view_layout layout;
     for (int axis = 0; axis < Rank; ++axis) {
-      count *= shape[axis];
+      count = saturated_product(count, shape[axis]);
       layout.add_axis(shape[axis], 0);
     }
     GPU_TRY(require_one(own.call, count));

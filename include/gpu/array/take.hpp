@@ -100,10 +100,12 @@ indexed_axis<T, Index, Rank - 1 + IndexRank> replace_axis(
   made.x = changed_view<rank>(view, [&](view_layout& layout) {
     layout.remove_axis(axis);
     for (int k = 0; k < IndexRank; ++k) layout.insert_axis(axis + k, indices.extent(k), 0);
+    layout.refuse_too_large(view_function::take);
   });
   made.positions = changed_view<rank>(indices, [&](view_layout& layout) {
     for (int k = 0; k < axis; ++k) layout.insert_axis(k, view.extent(k), 0);
     for (int k = axis + 1; k < Rank; ++k) layout.add_axis(view.extent(k), 0);
+    layout.refuse_too_large(view_function::take);
   });
   return made;
 }
@@ -131,6 +133,7 @@ result<indexed_axis<T, Index, Rank>> match_axis(const char* function,
       if (k == axis || layout.extents[k] != extents[k]) layout.strides[k] = 0;
       layout.extents[k] = extents[k];
     }
+    layout.refuse_too_large(view_function::take);
   });
   made.positions = gpu::broadcast_to(indices, extents);
   return made;
@@ -166,7 +169,7 @@ result<> check_indices_of_take(const evaluation& call, const expression_word* wo
     indices.extents[axis] = extent;
     indices.strides[axis] = static_cast<std::ptrdiff_t>(strides[first + axis]);
     if (extent != 1 && strides[first + axis] != indices.memory.count) indices.contiguous = false;
-    indices.memory.count *= extent;
+    indices.memory.count = saturated_product(indices.memory.count, extent);
   }
   bound_argument<const Index*> checked(static_cast<const loop_operand&>(indices));
   return require_indices("gpu::take", call.stream, checked, "the axis",

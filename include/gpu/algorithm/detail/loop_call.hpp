@@ -76,6 +76,7 @@ inline named_elements name_operand(const loop_call& call, std::size_t p) noexcep
 inline bool is_usable(const copy_end& memory, const element_type& type,
                       const context_ref& context) noexcept {
   if ((memory.address & (type.alignment - 1)) != 0) return false;
+  if (saturated_product(memory.count, type.bytes) > most_memory_bytes) return false;
   return memory.context ? memory.context == context : !memory.needs_context;
 }
 
