@@ -4,7 +4,7 @@
 
 #include <gpu/array/detail/view_changes.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/copy.hpp>
+#include <gpu/memory/copy_view.hpp>
 #include <gpu/memory/detail/shape_text.hpp>
 #include <gpu/memory/device_buffer.hpp>
 

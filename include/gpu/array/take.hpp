@@ -15,6 +15,7 @@
 /// in which case nothing is written, and `errc::capture_prohibited`. **Capture**: allowed without a
 /// check; new memory then belongs to the graph.
 
+#include <gpu/algorithm/detail/indexed_axes.hpp>
 #include <gpu/algorithm/gather.hpp>
 #include <gpu/algorithm/scatter.hpp>
 #include <gpu/array/detail/along_axis.hpp>
@@ -25,6 +26,7 @@ namespace detail {
 
 template <class T, class Index> struct take_family;
 template <class T, class Index> struct locate_family;
+template <class T, class Index, int Rank> struct take_flat_family;
 
 /// Writes the expression of `x` at an index that counts from either end of an axis. `x` is a view
 /// in which the first element of the axis is repeated.
@@ -86,6 +88,51 @@ result<> take_elements(const char* function, const stream_ref& stream, const Out
         return code.finish();
       },
       arguments);
+}
+
+/// Returns the kernel that reads elements of a view by their index in C order.
+template <class T, class Index, int Rank>
+result<loop_state*> find_take_flat(const char* function, source_location where) {
+  return find_shared<take_flat_family<T, Index, Rank>, loop_state>(
+      function, {}, where, [&](loop_state& made) -> result<> {
+        made.code.function = function;
+        made.code.parameters = {
+            describe_parameter<T*>(), describe_parameter<raw<const T*>>(),
+            describe_parameter<const Index*>(),
+            snippet_parameter{parameter_kind::number, false, indexed_axes_type<Rank>(), text()},
+            describe_parameter<long long>()};
+        return describe_elementwise(
+            made, "out, x, indices, x_axes, size",
+            is_signed<Index>
+                ? "out[i] = x[x_axes.offset(indices[i] < 0 ? indices[i] + size : indices[i], 0)]"
+                : "out[i] = x[x_axes.offset(indices[i], 0)]",
+            {.name = "gpu_take_flat"}, where);
+      });
+}
+
+/// Makes an array of elements of a view that `indices` count in C order.
+template <class T, int Rank, class Index, int IndexRank, class I>
+result<array<T, IndexRank>> take_flat(const char* function, const stream_ref& stream,
+                                      const array_view<const T, Rank>& view,
+                                      const array_view<const Index, IndexRank>& chosen,
+                                      const I& indices, bool check, source_location where) {
+  indexed_axis<T, Index, IndexRank> from;
+  from.positions = chosen;
+  from.size = static_cast<long long>(view.size());
+  GPU_TRY(require_taken(function, stream, from, indices, check, where));
+  auto made = GPU_TRY((gpu::empty<T>(stream, chosen.shape(), where)));
+  loop_state& state = *GPU_TRY((find_take_flat<T, Index, Rank>(function, where)));
+  const loop_operand written = operand_of(made.view(), made);
+  const loop_operand positions = operand_of(chosen, indices);
+  CUdeviceptr first = view.native();
+  indexed_axes<Rank> axes(make_operand(view));
+  const loop_argument arguments[] = {{&written, nullptr},
+                                     {nullptr, &first},
+                                     {&positions, nullptr},
+                                     {nullptr, &axes},
+                                     {nullptr, &from.size}};
+  GPU_TRY(run_elementwise({state, stream, where, arguments}, nullptr));
+  return made;
 }
 
 /// Returns the views for `take` along an axis: the axes of the indices replace the axis.
@@ -293,16 +340,26 @@ auto take(const stream_ref& stream, A&& a, I&& indices, int axis,
 }
 
 /// Makes an array of the shape of `indices`, which count the elements of `a` in C order. As NumPy's
-/// `take` without an axis. **Cost**: as above; for elements that are not in C order, also a copy.
+/// `take` without an axis. **Cost**: as above.
 template <detail::viewable A, detail::viewable I>
 auto take(const stream_ref& stream, A&& a, I&& indices, const gather_options& options = {},
           source_location where = source_location::current())
     -> result<array<detail::value_of_view<A>, detail::viewed_rank<I>>> {
-  const auto view = detail::array_view_of(static_cast<A&&>(a));
-  GPU_TRY(detail::require_operand("gpu::take", stream, "the operand", view, a, where));
-  if (view.is_contiguous()) return gpu::take(stream, gpu::ravel(view), indices, 0, options, where);
-  const auto copied = GPU_TRY(gpu::evaluate(stream, view, where));
-  return gpu::take(stream, gpu::ravel(copied), indices, 0, options, where);
+  constexpr const char* function = "gpu::take";
+  using index = detail::value_of_view<I>;
+  detail::check_taken<index>();
+  const array_view<const detail::value_of_view<A>, detail::viewed_rank<A>> view =
+      detail::array_view_of(static_cast<A&&>(a));
+  GPU_TRY(detail::require_operand(function, stream, "the operand", view, a, where));
+  if constexpr (view.rank > 1) {
+    if (!view.is_contiguous()) {
+      const array_view<const index, detail::viewed_rank<I>> chosen =
+          detail::array_view_of(static_cast<I&&>(indices));
+      GPU_TRY(detail::require_operand(function, stream, "the indices", chosen, indices, where));
+      return detail::take_flat(function, stream, view, chosen, indices, options.check, where);
+    }
+  }
+  return gpu::take(stream, gpu::ravel(view), indices, 0, options, where);
 }
 
 /// Makes an array of elements that are chosen along an axis, with indices for each row of its own:

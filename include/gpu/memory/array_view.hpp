@@ -17,9 +17,10 @@ struct view_access;
 /// A view of elements in device memory that something else keeps alive, with one index for each
 /// axis: `(i, j)` is `stride(0) * i + stride(1) * j` elements after the first. Strides count
 /// elements; they may be negative, and a stride of 0 repeats one element along an axis. Copy it
-/// freely. As a kernel argument it passes by value: the pointer, the extents, the strides. Device
-/// code has a type of the same name in `<gpu/device.hpp>`, which accesses elements as `view(i, j)`.
-/// A view of rank 0 has one element, `view()`.
+/// freely. As a kernel argument it passes by value: the pointer, the extents, the strides; if the
+/// parameter is a `T*`, a contiguous view passes as the pointer. Device code has a type of the same
+/// name in `<gpu/device.hpp>`, which accesses elements as `view(i, j)`. A view of rank 0 has one
+/// element, `view()`.
 ///
 /// Functions of views (`view(1, gpu::all())`, `gpu::reshape(view, 3, -1)`) cannot return an error.
 /// If they are asked for something impossible, the result is faulty: it has no elements, and
@@ -179,8 +180,10 @@ template <class T, std::size_t Extent> array_view(device_span<T, Extent>) -> arr
 static_assert(sizeof(array_view<char, 3>) == 56 && alignof(array_view<char, 3>) == 8);
 static_assert(sizeof(array_view<char, 0>) == 24 && alignof(array_view<char, 0>) == 8);
 
-/// Kernels take views as they are; the launch rejects faulty ones.
+/// Kernels take views as they are, and contiguous ones for pointers; the launch rejects faulty
+/// ones, and for pointers those with strides.
 template <class T, int Rank> struct kernel_argument<array_view<T, Rank>> {
+  static constexpr T* pointer(const array_view<T, Rank>& view) noexcept { return view.data(); }
   static constexpr const array_view<T, Rank>& value(const array_view<T, Rank>& view) noexcept {
     return view;
   }
