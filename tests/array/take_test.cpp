@@ -104,7 +104,8 @@ TEST_CASE("elements of a view with strides are taken without a copy of all", "[a
   CHECK(count == 1);
   const auto positions = test::value_of(gpu::arange<unsigned long long>(f.stream, 16));
   same(gpu::take(f.stream, view, positions), gpu::shape{16}, all);
-  same(gpu::take(f.stream, gpu::view_as<const float>(view), gpu::reverse(positions)(gpu::slice(0, 2))),
+  same(gpu::take(f.stream, gpu::view_as<const float>(view),
+                 gpu::reverse(positions)(gpu::slice(0, 2))),
        gpu::shape{2}, {__builtin_bit_cast(float, 20), __builtin_bit_cast(float, 12)});
   // Repeated elements take no memory.
   const auto wide = gpu::broadcast_to(f.v(gpu::slice(2, 3)),

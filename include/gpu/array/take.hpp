@@ -15,10 +15,10 @@
 /// in which case nothing is written, and `errc::capture_prohibited`. **Capture**: allowed without a
 /// check; new memory then belongs to the graph.
 
-#include <gpu/algorithm/detail/indexed_axes.hpp>
 #include <gpu/algorithm/gather.hpp>
 #include <gpu/algorithm/scatter.hpp>
 #include <gpu/array/detail/along_axis.hpp>
+#include <gpu/array/detail/take_flat.hpp>
 
 namespace gpu::inline v1 {
 
@@ -26,7 +26,6 @@ namespace detail {
 
 template <class T, class Index> struct take_family;
 template <class T, class Index> struct locate_family;
-template <class T, class Index, int Rank> struct take_flat_family;
 
 /// Writes the expression of `x` at an index that counts from either end of an axis. `x` is a view
 /// in which the first element of the axis is repeated.
@@ -88,26 +87,6 @@ result<> take_elements(const char* function, const stream_ref& stream, const Out
         return code.finish();
       },
       arguments);
-}
-
-/// Returns the kernel that reads elements of a view by their index in C order.
-template <class T, class Index, int Rank>
-result<loop_state*> find_take_flat(const char* function, source_location where) {
-  return find_shared<take_flat_family<T, Index, Rank>, loop_state>(
-      function, {}, where, [&](loop_state& made) -> result<> {
-        made.code.function = function;
-        made.code.parameters = {
-            describe_parameter<T*>(), describe_parameter<raw<const T*>>(),
-            describe_parameter<const Index*>(),
-            snippet_parameter{parameter_kind::number, false, indexed_axes_type<Rank>(), text()},
-            describe_parameter<long long>()};
-        return describe_elementwise(
-            made, "out, x, indices, x_axes, size",
-            is_signed<Index>
-                ? "out[i] = x[x_axes.offset(indices[i] < 0 ? indices[i] + size : indices[i], 0)]"
-                : "out[i] = x[x_axes.offset(indices[i], 0)]",
-            {.name = "gpu_take_flat"}, where);
-      });
 }
 
 /// Makes an array of elements of a view that `indices` count in C order.
