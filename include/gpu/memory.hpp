@@ -12,6 +12,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_2d.hpp>
 #include <gpu/memory/copy_batch.hpp>
+#include <gpu/memory/copy_view.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/file_descriptor.hpp>

@@ -335,6 +335,16 @@ TEST_CASE("a plain pointer is the snippet's own", "[algorithm][elementwise]") {
   const auto found = f.download(y);
   CHECK(found[98] == 4);
   CHECK(found[99] == 1);
+  // A contiguous view has one, too, and others are refused.
+  const gpu::array_view all = table.span();
+  test::value_of(look_up(f.stream, all(gpu::slice(1, 3)), 2, y));
+  CHECK(f.download(y)[99] == 4);
+  const auto error = test::error_of(look_up(f.stream, all(gpu::slice(0, 3, 2)), 2, y));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(test::says(error, "table is a view whose elements are not contiguous", "gpu::evaluate",
+                   "without gpu::raw"));
+  CHECK(test::says(test::error_of(look_up(f.stream, all(5, gpu::new_axis()), 2, y)), "table",
+                   "index 5 is out of range"));
 }
 
 TEST_CASE("a slice chooses the indices", "[algorithm][elementwise]") {

@@ -43,6 +43,23 @@ TEST_CASE("arrays are made of one value", "[array][creation]") {
   CHECK(test::value_of(gpu::empty<int>(f.stream, gpu::shape{4, 5})).shape() == gpu::shape{4, 5});
 }
 
+TEST_CASE("arrays of more bytes than memory can have are refused", "[array][creation]") {
+  const fixture f;
+  constexpr std::size_t one = 1;
+  const auto check = [](const gpu::cuda_error& error, const char* shape, const char* bytes) {
+    CHECK(error == gpu::errc::size_overflow);
+    CHECK(test::says(error, shape, bytes, "9223372036854775807", "Pass smaller extents"));
+  };
+  check(test::error_of(gpu::zeros<char>(f.stream, gpu::shape{one << 32, one << 32})),
+        "(4294967296, 4294967296)", "elements of 1 byte ");
+  check(test::error_of(gpu::ones<double>(f.stream, gpu::shape{one << 60})),
+        "(1152921504606846976,)", "elements of 8 bytes");
+  check(test::error_of(gpu::empty<float>(f.stream, gpu::shape{one << 31, one << 31, one << 2})),
+        "(2147483648, 2147483648, 4)", "elements of 4 bytes");
+  CHECK(test::value_of(gpu::zeros<char>(f.stream, gpu::shape{one << 40, one << 40, one * 0}))
+            .size() == 0);
+}
+
 TEST_CASE("arrays are made like others", "[array][creation]") {
   const fixture f;
   const auto a = test::value_of(gpu::zeros<short>(f.stream, gpu::shape{2, 3}));

@@ -158,6 +158,34 @@ TEST_CASE("what cannot be assigned is refused", "[array][evaluate]") {
       "stride of 0"));
 }
 
+TEST_CASE("shapes of more elements than memory can have are refused", "[array][evaluate]") {
+  const fixture f;
+  constexpr std::size_t one = 1;
+  const auto three = test::value_of(gpu::full<int>(f.stream, gpu::shape{1}, 3));
+  const auto rows = gpu::broadcast_to(three, gpu::shape{one << 32, one});
+  const auto columns = gpu::broadcast_to(three, gpu::shape{one << 32});
+  const auto check = [](const gpu::cuda_error& error, auto... parts) {
+    INFO(error.message().c_str());
+    CHECK(test::says(error, parts...));
+  };
+  const auto all = gpu::broadcast_to(three, gpu::shape{one << 32, one << 32});
+  check(test::error_of(gpu::item(f.stream, gpu::sum(all))), "gpu::broadcast_to",
+        "9223372036854775807 bytes");
+  check(test::error_of(gpu::sum(f.stream, all)), "gpu::broadcast_to", "9223372036854775807 bytes");
+  check(test::error_of(gpu::item(f.stream, gpu::sum(rows + columns))), "(4294967296, 4294967296)",
+        "more than 9223372036854775807 elements", "smaller extents");
+  check(test::error_of(gpu::evaluate(f.stream, rows + columns)), "(4294967296, 4294967296)");
+  check(test::error_of(gpu::evaluate(
+            f.stream, gpu::index_along(gpu::shape{one << 32, one << 31, one << 2}, 0))),
+        "(4294967296, 2147483648, 4)");
+  const auto [x, y] = gpu::meshgrid(columns, columns).views;
+  check(test::error_of(gpu::evaluate(f.stream, x)), "gpu::meshgrid");
+  check(test::error_of(gpu::outer(f.stream, columns, columns)), "(4294967296, 4294967296)");
+  check(test::error_of(gpu::tile(f.stream, columns, gpu::shape{one << 32, one << 32})),
+        "memory can have");
+  check(test::error_of(gpu::repeat(f.stream, columns, one << 32)), "memory can have");
+}
+
 TEST_CASE("assignments can be captured", "[array][evaluate]") {
   const fixture f;
   auto a = test::value_of(gpu::array<int>::from(f.stream, {1, 2, 3}));

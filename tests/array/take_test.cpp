@@ -1,6 +1,7 @@
 // Elements that are read by index along an axis, against NumPy.
 
 #include "array/array_fixture.hpp"
+#include "support/noted_calls.hpp"
 
 #include <gpu/array/cumulative.hpp>
 #include <gpu/array/operators.hpp>
@@ -89,6 +90,34 @@ TEST_CASE("what an expression cannot take is refused", "[array][take][expression
                    "cannot broadcast"));
 }
 
+TEST_CASE("elements of a view with strides are taken without a copy of all", "[array][take]") {
+  const operands f;
+  // Element k of np.arange(24).reshape(2, 3, 4).transpose(2, 0, 1)[::-1, :, ::2].ravel()
+  const auto view = gpu::permute_axes(f.a, 2, 0, 1)(gpu::slice(gpu::to_end, gpu::before_start, -1),
+                                                    gpu::all(), gpu::slice(0, gpu::to_end, 2));
+  const std::vector<int> all = {3, 11, 15, 23, 2, 10, 14, 22, 1, 9, 13, 21, 0, 8, 12, 20};
+  const auto indices =
+      test::value_of(gpu::array<int, 2>::from(f.stream, {{0, 5, -1}, {-16, 15, 2}}));
+  const test::noted_calls<&gpu::driver::entry_points::launch_kernel> launches;
+  same(gpu::take(f.stream, view, indices), gpu::shape{2, 3}, {3, 10, 20, 3, 20, 15});
+  const auto count = launches.count();
+  CHECK(count == 1);
+  const auto positions = test::value_of(gpu::arange<unsigned long long>(f.stream, 16));
+  same(gpu::take(f.stream, view, positions), gpu::shape{16}, all);
+  same(gpu::take(f.stream, gpu::view_as<const float>(view),
+                 gpu::reverse(positions)(gpu::slice(0, 2))),
+       gpu::shape{2}, {__builtin_bit_cast(float, 20), __builtin_bit_cast(float, 12)});
+  // Repeated elements take no memory.
+  const auto wide = gpu::broadcast_to(f.v(gpu::slice(2, 3)),
+                                      gpu::shape{std::size_t{1} << 30, std::size_t{1} << 28});
+  same(gpu::take(f.stream, wide, indices), gpu::shape{2, 3}, {3, 3, 3, 3, 3, 3});
+  const auto far = test::value_of(gpu::array<int>::from(f.stream, {0, 16}));
+  CHECK(test::says(test::error_of(gpu::take(f.stream, view, far, {.check = true})), "gpu::take",
+                   "index 16 at position 1", "from -16 to 15"));
+  CHECK(test::says(test::error_of(gpu::take(f.stream, view(gpu::slice(0, 0)), far)),
+                   "none of the 2 indices"));
+}
+
 TEST_CASE("a bad index of take is found", "[array][take]") {
   const operands f;
   const auto far = test::value_of(gpu::array<int>::from(f.stream, {0, -3, 3, -4}));
@@ -99,7 +128,13 @@ TEST_CASE("a bad index of take is found", "[array][take]") {
                    "index -4 at position 0"));
   const auto unsigned_far = test::value_of(gpu::array<unsigned>::from(f.stream, {2u, 3u}));
   CHECK(test::says(test::error_of(gpu::take(f.stream, f.a, unsigned_far, 1, {.check = true})),
-                   "index 3 at position 1"));
+                   "index 3 at position 1", "from 0 to 2"));
+  const auto wrapped = test::value_of(gpu::array<std::uint64_t>::from(f.stream, {2, ~0ull}));
+  for (const gpu::cuda_error& error :
+       {test::error_of(gpu::take(f.stream, f.a, wrapped, 1, {.check = true})),
+        test::error_of(gpu::evaluate(f.stream, gpu::take(f.a, wrapped, 1, {.check = true})))}) {
+    CHECK(test::says(error, "index 18446744073709551615 at position 1", "from 0 to 2"));
+  }
   CHECK(test::says(test::error_of(gpu::take(f.stream, f.e, far, 1)), "gpu::take",
                    "no elements along the axis", "none of the 4 indices"));
   CHECK(test::says(test::error_of(gpu::take(f.stream, f.a, far, 3)), "gpu::take",

@@ -120,6 +120,43 @@ TEST_CASE("a view that cannot be keeps what is wrong", "[array][view]") {
   CHECK(test::says(fault_of(row(std::ptrdiff_t{1} << 60)), "is out of range for axis 0"));
 }
 
+TEST_CASE("views of more elements than memory can have are faulty", "[array][view]") {
+  constexpr std::size_t one = 1;
+  const auto single = row(gpu::slice(0, 1));
+  const auto wide = gpu::broadcast_to(single, gpu::shape{one << 32, one << 32});
+  CHECK(wide.size() == 0);
+  CHECK(test::says(fault_of(wide), "gpu::broadcast_to", "more than 9223372036854775807 bytes",
+                   "smaller extents"));
+  CHECK(test::says(fault_of(gpu::reshape(wide, one << 16, -1)), "gpu::broadcast_to"));
+  CHECK_FALSE(gpu::broadcast_to(single, gpu::shape{one << 30, one << 31}).checked().has_value());
+  const auto most = gpu::broadcast_to(single, gpu::shape{one << 30, one << 30});
+  CHECK(most.size() == one << 60);
+  CHECK(gpu::reshape(most, one << 20, one << 20, -1).extent(2) == one << 20);
+  CHECK(test::says(fault_of(gpu::reshape(most, one << 40, one << 40)), "has 1152921504606846976"));
+  CHECK(test::says(fault_of(gpu::reshape(most, one << 62, one << 62, -1)), "cannot follow"));
+  const auto many = gpu::broadcast_to(single, gpu::shape{one << 40});
+  CHECK(
+      test::says(fault_of(gpu::sliding_windows(many, one << 39)), "gpu::sliding_windows", "bytes"));
+  const auto none = gpu::broadcast_to(single, gpu::shape{one << 40, one << 40, std::size_t{0}});
+  CHECK((none.checked().has_value() && none.size() == 0));
+  // Reversing what has no elements reaches nothing.
+  CHECK(gpu::reverse(none).checked().has_value());
+  CHECK(gpu::diagonal(matrix, -gpu::to_end - 1).size() == 0);
+}
+
+TEST_CASE("an axis and an extent of an unsigned type are never negative", "[array][view]") {
+  const std::size_t i = 0;
+  CHECK(fault_of(gpu::reverse(matrix, i - 1)).code() ==
+        static_cast<int>(gpu::errc::invalid_argument));
+  CHECK(test::says(fault_of(gpu::permute_axes(matrix, i - 1, i)), "out of range for 2 axes"));
+  CHECK(test::says(fault_of(gpu::permute_axes(matrix, std::size_t{1} << 32, i + 1)),
+                   "out of range for 2 axes"));
+  CHECK(test::says(fault_of(gpu::squeeze(gpu::expand_dims(row, 1), i - 1)),
+                   "out of range for 2 axes"));
+  CHECK(test::says(fault_of(gpu::reshape(row, i + 20, i - 1)), "but the view has 120"));
+  CHECK(gpu::reshape(row, i + 20, -1).extent(1) == 6);
+}
+
 TEST_CASE("the first mistake is the one that is reported", "[array][view]") {
   const auto faulty = gpu::transpose(cube(7));
   CHECK(faulty.size() == 0);

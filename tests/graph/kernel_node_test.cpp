@@ -48,6 +48,20 @@ TEST_CASE("graph: a kernel node refuses a faulty view", "[graph]") {
              "index -2 is out of range for axis 0, which has 1 elements"));
 }
 
+TEST_CASE("graph: a kernel node takes contiguous views for pointers, and no others", "[graph]") {
+  graph_fixture f;
+  const auto module = value_of(gpu::module::load(R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry nothing(.param .u64 x) { ret; })"));
+  const auto nothing = value_of(module.kernel<float*>("nothing"));
+  const auto pairs = gpu::array_view<float, 2>::from_native(0x10000, {3, 2}, {2, 1});
+  value_of(f.graph.add({}, gpu::kernel_node({1, 1}, nothing, pairs(1))));
+  CHECK(says(error_of(f.graph.add({}, gpu::kernel_node({1, 1}, nothing, pairs(gpu::all(), 1)))),
+             "gpu::kernel_node", "kernel nothing: argument 1", "not contiguous",
+             "gpu::array_view"));
+}
+
 TEST_CASE("graph: a changed kernel node has the attributes of its new description alone",
           "[graph]") {
   graph_fixture f;

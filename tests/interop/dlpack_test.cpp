@@ -11,6 +11,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <limits>
 #include <memory>
 
 namespace dlpack_test {
@@ -239,6 +240,31 @@ TEST_CASE("DLPack: what does not fit is refused with a sentence", "[interop][dlp
   from.shape[0] = from.shape[1] = std::int64_t{1} << 40;
   tensor.strides = nullptr;
   CHECK(test::says(refused<float, 2>(f, from), "1099511627776, 1099511627776", "memory can have"));
+  from.shape[0] = from.shape[1] = std::int64_t{1} << 32;
+  tensor.strides = from.strides;
+  from.strides[0] = from.strides[1] = 0;
+  CHECK(test::says(refused<float, 2>(f, from), "4294967296, 4294967296", "memory can have"));
+  from.shape[0] = from.shape[1] = 2;
+  from.strides[0] = std::int64_t{1} << 62;
+  CHECK(test::says(refused<float, 2>(f, from), "the tensor", "beyond the last address"));
+  from.strides[0] = std::numeric_limits<std::int64_t>::min();
+  CHECK(test::says(refused<float, 2>(f, from), "the tensor", "beyond the last address"));
+  from.strides[0] = -(std::int64_t{1} << 60);
+  CHECK(test::says(refused<float, 2>(f, from), "the tensor", "beyond the last address"));
+  from.strides[0] = 1;
+  tensor.byte_offset = ~std::uint64_t{0} - 3;
+  CHECK(test::says(refused<float, 2>(f, from), "18446744073709551612 bytes after", "producer"));
+  tensor.byte_offset = 0;
+  void* const data = tensor.data;
+  tensor.data = nullptr;
+  CHECK(test::says(refused<float, 2>(f, from), "address 0, which is null"));
+  tensor.data = reinterpret_cast<void*>(0xAAF0000000001230);
+  CHECK(
+      test::says(refused<float, 2>(f, from), "the tensor", "0xaaf0000000001230 is not an address"));
+  tensor.data = data;
+  tensor.shape = nullptr;
+  CHECK(test::says(refused<float, 2>(f, from), "2 axes", "extents is null", "producer"));
+  tensor.shape = from.shape;
   from.versioned.major = 2;
   CHECK(refused<float, 2>(f, from) == gpu::errc::not_supported);
   CHECK(test::says(refused<float, 2>(f, from), "of DLPack 2.0", "max_version=(1, 0)"));

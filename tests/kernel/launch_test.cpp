@@ -70,6 +70,48 @@ TEST_CASE("launch passes views as they are and refuses faulty ones", "[kernel][l
   CHECK(test::recording().launches.size() == 1);
 }
 
+TEST_CASE("launch passes contiguous views for pointers, and no others", "[kernel][launch]") {
+  const test::recording_driver driver({8, 8}, {0, 8});
+  const gpu::module module = gpu::module::load(some_ptx).value();
+  const auto kernel = recorded_kernel<const float*, void*>(module);
+  const gpu::untyped_kernel untyped = module.kernel("recorded").value();
+  const gpu::stream_ref stream = test::recording_driver::stream();
+  const auto rows = gpu::array_view<float, 2>::from_native(0x700000, {3, 4}, {4, 1});
+  static_assert(gpu::kernel_argument_for<gpu::array_view<float, 2>, const float*>);
+  static_assert(!gpu::kernel_argument_for<gpu::array_view<const float, 2>, float*>);
+  static_assert(!gpu::kernel_argument_for<gpu::array_view<double>, float*>);
+
+  CHECK(gpu::launch(stream, {10, 256}, kernel, rows(gpu::slice(1, 3)), rows).has_value());
+  CHECK(gpu::launch(stream, {10, 256}, untyped, rows(2), rows(1, 3)).has_value());
+  CHECK(gpu::launch(stream, {10, 256}, kernel, rows(gpu::slice(0, 0), gpu::slice(1, 3)),
+                    rows(gpu::slice(1, 2), gpu::slice(1, 3)))
+            .has_value());
+  REQUIRE(test::recording().launches.size() == 3);
+  const auto passed = [](std::size_t launch, std::size_t argument) {
+    return test::recording().launches[launch].arguments[argument];
+  };
+  CHECK(passed(0, 0) == bytes_of(std::uint64_t{0x700010}));
+  CHECK(passed(0, 1) == bytes_of(std::uint64_t{0x700000}));
+  CHECK(passed(1, 0) == bytes_of(std::uint64_t{0x700020}));
+  CHECK(passed(1, 1) == bytes_of(std::uint64_t{0x70001c}));
+  CHECK(passed(2, 1) == bytes_of(std::uint64_t{0x700014}));
+
+  const auto refused = [](gpu::result<> launched, const char* argument) {
+    REQUIRE_FALSE(launched.has_value());
+    CHECK(launched.error() == gpu::errc::invalid_argument);
+    CHECK(test::says(launched.error(), "kernel recorded", argument, "elements are not contiguous",
+                     "gpu::evaluate", "gpu::array_view"));
+  };
+  const auto column = rows(gpu::all(), 1);
+  refused(gpu::launch(stream, {10, 256}, kernel, column, rows), "argument 1");
+  refused(gpu::launch(stream, {10, 256}, kernel, rows, rows(gpu::slice(0, 3, 2))), "argument 2");
+  refused(gpu::launch(stream, {10, 256}, untyped, rows, column), "argument 2");
+  const auto missing = gpu::launch(stream, {10, 256}, kernel, rows(3), rows);
+  REQUIRE_FALSE(missing.has_value());
+  CHECK(test::says(missing.error(), "argument 1", "index 3 is out of range"));
+  CHECK(test::recording().launches.size() == 3);
+}
+
 TEST_CASE("launch passes each argument in the type of its parameter", "[kernel][launch]") {
   const test::recording_driver driver({4, 8, 16, 8, 16, 1}, {0, 8, 16, 32, 40, 56});
   const gpu::module module = gpu::module::load(some_ptx).value();

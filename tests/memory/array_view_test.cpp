@@ -82,6 +82,85 @@ TEST_CASE("extents that do not multiply to the size are refused", "[memory][arra
   CHECK(view2::row_major(elements, {24, 0}).error() == gpu::errc::size_mismatch);
 }
 
+template <class T, int Rank> gpu::cuda_error fault_of(const gpu::array_view<T, Rank>& view) {
+  return test::error_of(view.checked());
+}
+
+TEST_CASE("views of memory that cannot be are faulty", "[memory][array_view]") {
+  constexpr std::size_t one = 1;
+  constexpr std::ptrdiff_t lowest = -gpu::to_end - 1;
+  const auto view = [](CUdeviceptr at, std::size_t rows, std::size_t columns, std::ptrdiff_t down,
+                       std::ptrdiff_t right) {
+    return view2::from_native(at, {rows, columns}, {down, right});
+  };
+  for (const auto& large :
+       {view(0x1000, one << 32, one << 32, 0, 0), view(0x1000, one << 31, one << 30, 0, 0),
+        view(0x1000, one << 33, one << 31, 0, 0), view(0x1000, one << 63, 3, 0, 0)}) {
+    CHECK(large.size() == 0);
+    CHECK(test::says(fault_of(large), "gpu::array_view::from_native", "9223372036854775807 bytes",
+                     "smaller extents"));
+  }
+  for (const auto& outside : {view(0x1000, 2, 2, 0, gpu::to_end), view(0x1000, 2, 2, lowest, 0),
+                              view(0x1000, 1 << 20, 2, one << 45, 1), view(0x1000, 5, 5, -0x400, 1),
+                              view(0x1000, one << 21, one << 20, one << 40, one << 40)}) {
+    CHECK(test::says(fault_of(outside), "beyond the last address", "strides count elements"));
+  }
+  // The first and the last element are the first and the last there are.
+  CHECK(view(16, 5, 1, -1, 0).checked().has_value());
+  CHECK(view(0 - CUdeviceptr{20}, 5, 1, 1, 0).checked().has_value());
+  CHECK_FALSE(view(0 - CUdeviceptr{16}, 5, 1, 1, 0).checked().has_value());
+  // Strides of one element, and of none, mean nothing.
+  CHECK(view(0x1000, 1, 4, gpu::to_end, 1).checked().has_value());
+  CHECK(view(0x1000, 0, 4, 1, lowest).checked().has_value());
+  CHECK(view(0x1000, 1, 4, 9, 1).stride(0) == 9);
+  const auto span = gpu::device_span<float>::from_native(0x1000, one << 62);
+  CHECK(test::says(fault_of(gpu::array_view(span)), "bytes of elements"));
+  CHECK(test::error_of(view2::row_major(span, {one << 32, one << 32})) == gpu::errc::size_mismatch);
+}
+
+TEST_CASE("an address that looks like a fault is refused as an address", "[memory][array_view]") {
+  // All kinds of faults and functions that the bits can stand for.
+  for (CUdeviceptr bits = 0; bits < 1024; ++bits) {
+    const CUdeviceptr at = (CUdeviceptr{0x55} << 57) + (bits << 47) + 0x123;
+    const auto named = gpu::array_view<float>::from_native(at, {5}, {3});
+    REQUIRE(named.size() == 0);
+    REQUIRE(test::says(fault_of(named), "gpu::array_view::from_native", "is not an address"));
+    const gpu::array_view span = gpu::device_span<float>::from_native(at, 5);
+    REQUIRE(test::says(fault_of(span), "is not an address"));
+    REQUIRE(test::says(fault_of(gpu::array_view<float, 0>::from_native(at)), "is not an address"));
+  }
+  CHECK(test::says(fault_of(gpu::array_view<float>::from_native(0xAAF0000000001234, {5}, {1})),
+                   "0xaaf0000000001234 is not an address of memory"));
+}
+
+TEST_CASE("an index of an unsigned type is never negative", "[memory][array_view]") {
+  const gpu::array_view row = gpu::device_span<float>::from_native(0x1000, 24);
+  const auto table = view2::from_native(0x1000, {6, 4}, {4, 1});
+  const std::size_t i = 0;
+  const gpu::cuda_error error = fault_of(row(i - 1));
+  CHECK(error == gpu::errc::index_out_of_range);
+  CHECK(test::says(error, "index 18446744073709551615 is out of range for axis 0",
+                   "has 24 elements", "unsigned type is never negative", "signed type"));
+  CHECK(test::says(fault_of(table(gpu::all(), i - 3)), "index 18446744073709551613", "axis 1"));
+  CHECK(fault_of(table(i - 1, 2)) == gpu::errc::index_out_of_range);
+  CHECK(fault_of(row(0u - 1)) == gpu::errc::index_out_of_range);
+  CHECK(fault_of(row(std::uint8_t{255})) == gpu::errc::index_out_of_range);
+  CHECK(fault_of(row(~0ull)) == gpu::errc::index_out_of_range);
+  CHECK(row(-1).native() == 0x1000 + 23 * 4);
+  CHECK(row(i + 23).native() == 0x1000 + 23 * 4);
+  CHECK(row(std::uint8_t{23}).native() == 0x1000 + 23 * 4);
+  CHECK(test::says(fault_of(gpu::array_view<float>()(i - 1)), "18446744073709551615",
+                   "has 0 elements"));
+
+  // Slices leave out what is out of range.
+  CHECK(row(gpu::slice(i - 1, gpu::to_end)).size() == 0);
+  CHECK(row(gpu::slice(i, i - 1)).size() == 24);
+  CHECK(row(gpu::slice(i + 3, i - 1, i + 2)).size() == 11);
+  CHECK(row(gpu::slice(i, 24u, i - 1)).size() == 1);
+  CHECK(row(gpu::slice(i - 1, gpu::before_start, -1)).size() == 24);
+  CHECK(row(gpu::slice(-1, gpu::to_end)).size() == 1);
+}
+
 TEST_CASE("a view has one layout on host and device", "[memory][array_view]") {
   const gpu::module code = test::load_source(R"(
     #include <gpu/device.hpp>

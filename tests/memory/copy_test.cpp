@@ -184,6 +184,26 @@ TEST_CASE("copy: nothing is copied or filled without a call", "[memory][copy][fi
   CHECK(copies.count() + fills.count() == 0);
 }
 
+TEST_CASE("copy, fill: spans of more bytes than memory can have are refused",
+          "[memory][copy][fill]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = test::value_of(gpu::stream::create(device));
+  const auto buffer = test::value_of(gpu::device_buffer<int>::create(device, 4));
+  // The bytes wrap around to 0, to 4, and to a negative number.
+  for (const int shift : {62, 61, 63}) {
+    const std::size_t count = (std::size_t{1} << shift) + (shift == 62 ? 1 : 0);
+    const auto wide = gpu::device_span<int>::from_native(buffer.native(), count);
+    CHECK(wide.size_bytes() > ~std::size_t{0} / 2);
+    for (const gpu::cuda_error& error :
+         {test::error_of(gpu::copy(stream, wide, wide)), test::error_of(gpu::copy(wide, wide)),
+          test::error_of(gpu::fill(stream, wide, 1)),
+          test::error_of(gpu::copy(stream, {gpu::range_copy(wide, wide)}))}) {
+      CHECK(error == gpu::errc::size_overflow);
+      CHECK(test::says(error, "elements of 4 bytes", "2305843009213693951"));
+    }
+  }
+}
+
 TEST_CASE("copy: a buffer of another context than the stream's is refused", "[memory][copy]") {
   fixture f;
   const gpu::context own = value_of(gpu::context::create(f.device));

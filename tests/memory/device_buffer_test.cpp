@@ -208,12 +208,12 @@ TEST_CASE("device_buffer: on a default stream", "[memory][device_buffer]") {
 TEST_CASE("device_buffer: more bytes than can be counted", "[memory][device_buffer]") {
   const gpu::device device = test::first_device();
   const gpu::stream stream = value_of(gpu::stream::create(device));
-  const std::size_t most = ~std::size_t{0} / sizeof(double);
+  const std::size_t most = ~std::size_t{0} / 2 / sizeof(double);
   const gpu::cuda_error error = error_of(device_buffer<double>::create(stream, most + 1));
   CHECK(error == gpu::errc::size_overflow);
   CHECK(error.asked() == most + 1);
   CHECK(error.limit() == most);
-  CHECK(says(error, "2305843009213693952 elements of 8 bytes", "2305843009213693951"));
+  CHECK(says(error, "1152921504606846976 elements of 8 bytes", "1152921504606846975"));
   CHECK(error_of(device_buffer<double>::create(device, most + 1)) == gpu::errc::size_overflow);
   const int difference = 3 - 5;
   CHECK(says(error_of(device_buffer<double>::create(device, static_cast<std::size_t>(difference))),

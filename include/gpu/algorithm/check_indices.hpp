@@ -82,7 +82,7 @@ unexpected<cuda_error> refuse_index(const char* function, Index index, unsigned 
     out << "No index is valid.";
   } else {
     out << "Pass indices from ";
-    if (rule == index_rule::from_either) {
+    if (rule == index_rule::from_either && is_signed<Index>) {
       out << '-' << size;
     } else {
       out << '0';

@@ -26,7 +26,8 @@ struct delete_loop_state {
 /// with one element for each index: a buffer, a span, or a view of up to 8 axes, which the snippet
 /// indexes in C order. All have the same number of elements, and views the same shape. `raw<T*>` is
 /// a pointer that the snippet uses as it likes. In the snippet `i` is the index and `n` the number
-/// of elements, both `long long`. Move-only; empty after a move.
+/// of elements, both `long long`. A `bool` in memory may have any byte, and all but 0 are true; in
+/// a snippet it converts to `bool` and is assigned one. Move-only; empty after a move.
 /// **Threads**: any number may call one object.
 template <class... Parameters> class elementwise {
   static_assert(sizeof...(Parameters) <= detail::most_loop_parameters,

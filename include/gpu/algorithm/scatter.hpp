@@ -71,7 +71,7 @@ result<> scatter_last(const stream_ref& stream, bound_argument<const T*>& values
   const bool wide = indices.operand.memory.count > 0xffff'ffff;
   loop_state& claims = *GPU_TRY(find_scatter_claims<Index>(wide, where));
   loop_state& claimed = *GPU_TRY((find_scatter_claimed<T, Index>(wide, where)));
-  const std::size_t bytes = x.count() * (wide ? 8u : 4u);
+  const std::size_t bytes = saturated_product(x.count(), wide ? 8u : 4u);
   const device_buffer<unsigned char> memory = GPU_TRY(allocate_workspace(stream, bytes, where));
   GPU_TRY(fill_on(stream, copy_end_of(memory), 0, 1, where));
   CUdeviceptr address = x.memory.device_address(), last = memory.span().native();

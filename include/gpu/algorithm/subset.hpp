@@ -3,6 +3,7 @@
 /// `subset_sum`, `subset_dot`, `subset_min`, `subset_max`: reductions of the elements that a list
 /// of indices chooses.
 
+#include <gpu/algorithm/detail/indexed_axes.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/dot.hpp>
 #include <gpu/algorithm/min_max.hpp>
@@ -12,43 +13,22 @@ namespace gpu::inline v1 {
 
 namespace detail {
 
-/// The axes of a view that is read by index, as the kernel has them; without a view, one axis.
-/// Layout of `gpu::loops::layout<long long, Rank, 1>`.
-template <int Rank> struct indexed_axes {
-  long long extents[std::size_t{Rank}], strides[std::size_t{Rank}];
-};
-inline constexpr const char* indexed_axes_names[most_axes + 1] = {
-    "",
-    "gpu::loops::layout<long long, 1, 1>",
-    "gpu::loops::layout<long long, 2, 1>",
-    "gpu::loops::layout<long long, 3, 1>",
-    "gpu::loops::layout<long long, 4, 1>",
-    "gpu::loops::layout<long long, 5, 1>",
-    "gpu::loops::layout<long long, 6, 1>",
-    "gpu::loops::layout<long long, 7, 1>",
-    "gpu::loops::layout<long long, 8, 1>"};
-
 /// The parameter with the axes of a view.
 template <int Rank> constexpr named_parameter axes_parameter() noexcept {
-  return {parameter_kind::number,
-          {indexed_axes_names[Rank], {}, sizeof(indexed_axes<Rank>), alignof(indexed_axes<Rank>)}};
+  return {parameter_kind::number, indexed_axes_type<Rank>()};
 }
 
 /// Elements that are read by index: an address and the axes.
 template <int Rank> struct indexed_elements {
   reduction_output read;
   const void* address;
-  indexed_axes<Rank> axes = {};
+  indexed_axes<Rank> axes;
 
   template <class X>
   indexed_elements(const char* name, X& x) noexcept
       : read{make_output(name, x)},
-        address{reinterpret_cast<const void*>(read.operand.memory.address)} {
-    for (int axis = 0; axis < Rank; ++axis) {
-      axes.extents[axis] = static_cast<long long>(read.operand.extents[axis]);
-      axes.strides[axis] = read.operand.strides[axis];
-    }
-  }
+        address{reinterpret_cast<const void*>(read.operand.memory.address)},
+        axes{read.operand} {}
 };
 
 template <class X> inline constexpr int rank_of = 1;

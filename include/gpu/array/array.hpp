@@ -4,7 +4,8 @@
 
 #include <gpu/array/detail/view_changes.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/copy.hpp>
+#include <gpu/memory/copy_view.hpp>
+#include <gpu/memory/detail/shape_text.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
 namespace gpu::inline v1 {
@@ -30,6 +31,21 @@ result<> require_shape(const char* function, std::size_t count, const shape<Rank
   out << "a shape of " << extents.size() << " elements does not match " << count
       << " elements. Pass extents whose product is the number of elements.";
   return fail(refusal(errc::size_mismatch, function, out.finish(), where, extents.size(), count));
+}
+
+/// Fails with `errc::size_overflow` if an array of this shape has more bytes than memory can have.
+template <class T, int Rank>
+result<> require_array_size(const char* function, const shape<Rank>& extents,
+                            source_location where) noexcept {
+  if (saturated_product(extents.size(), sizeof(T)) <= most_memory_bytes) return {};
+  text_builder out;
+  out << "an array of the shape ";
+  write_shape(out, extents);
+  out << " with elements of " << sizeof(T) << (sizeof(T) == 1 ? " byte" : " bytes")
+      << " has more than " << most_memory_bytes
+      << " bytes, the most that memory can have. Pass smaller extents.";
+  return fail(refusal(errc::size_overflow, function, out.finish(), where, extents.size(),
+                      most_memory_bytes / sizeof(T)));
 }
 
 /// Fails with `errc::invalid_argument` for an order that needs a model, or is not a valid one.

@@ -22,6 +22,7 @@ template <class T, int Rank>
 result<array<T, Rank>> empty(const stream_ref& stream, const shape<Rank>& extents, axis_order order,
                              source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require_order("gpu::empty", order, where));
+  GPU_TRY(detail::require_array_size<T>("gpu::empty", extents, where));
   return array<T, Rank>::adopt(GPU_TRY(device_buffer<T>::create(stream, extents.size(), where)),
                                extents, order, where);
 }

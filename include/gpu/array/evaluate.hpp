@@ -182,7 +182,7 @@ template <class T, int Rank> struct item_maker {
     std::size_t count = 1;
     view_layout layout;
     for (int axis = 0; axis < Rank; ++axis) {
-      count *= shape[axis];
+      count = saturated_product(count, shape[axis]);
       layout.add_axis(shape[axis], 0);
     }
     GPU_TRY(require_one(own.call, count));
@@ -201,7 +201,11 @@ template <class T>
 result<T> fetch(const stream_ref& stream, CUdeviceptr from, source_location where) noexcept {
   alignas(T) unsigned char bytes[sizeof(T)];
   GPU_TRY(copy_to_host(stream, from, bytes, sizeof bytes, where));
-  return __builtin_bit_cast(T, bytes);
+  if constexpr (same<T, bool>) {
+    return bytes[0] != 0;  // the byte can be any
+  } else {
+    return __builtin_bit_cast(T, bytes);
+  }
 }
 
 }  // namespace detail

@@ -27,9 +27,9 @@ template <int Rank> auto index_along(const shape<Rank>& extents, int axis) noexc
   static_assert(Rank > 0, "gpu::index_along: a shape of rank 0 has no axis");
   const bool exists = axis >= -Rank && axis < Rank;
   const int along = !exists ? 0 : axis < 0 ? axis + Rank : axis;
-  detail::index_along_state state{1, static_cast<long long>(extents[along])};
-  for (int inner = along + 1; inner < Rank; ++inner)
-    state.step *= static_cast<long long>(extents[inner]);
+  const std::size_t step = detail::saturated_product(extents.begin() + along + 1, Rank - along - 1);
+  const detail::index_along_state state{static_cast<long long>(step),
+                                        static_cast<long long>(extents[along])};
   auto made = gpu::make_leaf<std::int64_t>(detail::index_along_leaf, extents, state);
   if (!exists) {
     detail::put_fault(

@@ -45,6 +45,7 @@ auto meshgrid(First&& first, Rest&&... rest) noexcept {
       layout.fault = fault;
       for (int axis = 0; axis < rank; ++axis)
         layout.add_axis(extents[axis], axis == axis_of(k) ? stride : 0);
+      layout.refuse_too_large(detail::view_function::meshgrid);
     });
   }
   return made;

@@ -26,7 +26,7 @@ result<> locate_elements(const char* function, const stream_ref& stream, array<l
       {function, "gpu_locate", "out, x, indices, size, stride, first"}, stream, where,
       [] {
         text_builder code;
-        code << "out[i] = &" << indexed_element<Index>() << " - first";
+        code << "out[i] = &" << indexed_element<Index>() << " - &first[0]";
         return code.finish();
       },
       arguments);

@@ -18,6 +18,7 @@
 #include <gpu/algorithm/gather.hpp>
 #include <gpu/algorithm/scatter.hpp>
 #include <gpu/array/detail/along_axis.hpp>
+#include <gpu/array/detail/take_flat.hpp>
 
 namespace gpu::inline v1 {
 
@@ -88,6 +89,31 @@ result<> take_elements(const char* function, const stream_ref& stream, const Out
       arguments);
 }
 
+/// Makes an array of elements of a view that `indices` count in C order.
+template <class T, int Rank, class Index, int IndexRank, class I>
+result<array<T, IndexRank>> take_flat(const char* function, const stream_ref& stream,
+                                      const array_view<const T, Rank>& view,
+                                      const array_view<const Index, IndexRank>& chosen,
+                                      const I& indices, bool check, source_location where) {
+  indexed_axis<T, Index, IndexRank> from;
+  from.positions = chosen;
+  from.size = static_cast<long long>(view.size());
+  GPU_TRY(require_taken(function, stream, from, indices, check, where));
+  auto made = GPU_TRY((gpu::empty<T>(stream, chosen.shape(), where)));
+  loop_state& state = *GPU_TRY((find_take_flat<T, Index, Rank>(function, where)));
+  const loop_operand written = operand_of(made.view(), made);
+  const loop_operand positions = operand_of(chosen, indices);
+  CUdeviceptr first = view.native();
+  indexed_axes<Rank> axes(make_operand(view));
+  const loop_argument arguments[] = {{&written, nullptr},
+                                     {nullptr, &first},
+                                     {&positions, nullptr},
+                                     {nullptr, &axes},
+                                     {nullptr, &from.size}};
+  GPU_TRY(run_elementwise({state, stream, where, arguments}, nullptr));
+  return made;
+}
+
 /// Returns the views for `take` along an axis: the axes of the indices replace the axis.
 template <class T, int Rank, class Index, int IndexRank>
 indexed_axis<T, Index, Rank - 1 + IndexRank> replace_axis(
@@ -100,10 +126,12 @@ indexed_axis<T, Index, Rank - 1 + IndexRank> replace_axis(
   made.x = changed_view<rank>(view, [&](view_layout& layout) {
     layout.remove_axis(axis);
     for (int k = 0; k < IndexRank; ++k) layout.insert_axis(axis + k, indices.extent(k), 0);
+    layout.refuse_too_large(view_function::take);
   });
   made.positions = changed_view<rank>(indices, [&](view_layout& layout) {
     for (int k = 0; k < axis; ++k) layout.insert_axis(k, view.extent(k), 0);
     for (int k = axis + 1; k < Rank; ++k) layout.add_axis(view.extent(k), 0);
+    layout.refuse_too_large(view_function::take);
   });
   return made;
 }
@@ -131,6 +159,7 @@ result<indexed_axis<T, Index, Rank>> match_axis(const char* function,
       if (k == axis || layout.extents[k] != extents[k]) layout.strides[k] = 0;
       layout.extents[k] = extents[k];
     }
+    layout.refuse_too_large(view_function::take);
   });
   made.positions = gpu::broadcast_to(indices, extents);
   return made;
@@ -166,7 +195,7 @@ result<> check_indices_of_take(const evaluation& call, const expression_word* wo
     indices.extents[axis] = extent;
     indices.strides[axis] = static_cast<std::ptrdiff_t>(strides[first + axis]);
     if (extent != 1 && strides[first + axis] != indices.memory.count) indices.contiguous = false;
-    indices.memory.count *= extent;
+    indices.memory.count = saturated_product(indices.memory.count, extent);
   }
   bound_argument<const Index*> checked(static_cast<const loop_operand&>(indices));
   return require_indices("gpu::take", call.stream, checked, "the axis",
@@ -290,16 +319,26 @@ auto take(const stream_ref& stream, A&& a, I&& indices, int axis,
 }
 
 /// Makes an array of the shape of `indices`, which count the elements of `a` in C order. As NumPy's
-/// `take` without an axis. **Cost**: as above; for elements that are not in C order, also a copy.
+/// `take` without an axis. **Cost**: as above.
 template <detail::viewable A, detail::viewable I>
 auto take(const stream_ref& stream, A&& a, I&& indices, const gather_options& options = {},
           source_location where = source_location::current())
     -> result<array<detail::value_of_view<A>, detail::viewed_rank<I>>> {
-  const auto view = detail::array_view_of(static_cast<A&&>(a));
-  GPU_TRY(detail::require_operand("gpu::take", stream, "the operand", view, a, where));
-  if (view.is_contiguous()) return gpu::take(stream, gpu::ravel(view), indices, 0, options, where);
-  const auto copied = GPU_TRY(gpu::evaluate(stream, view, where));
-  return gpu::take(stream, gpu::ravel(copied), indices, 0, options, where);
+  constexpr const char* function = "gpu::take";
+  using index = detail::value_of_view<I>;
+  detail::check_taken<index>();
+  const array_view<const detail::value_of_view<A>, detail::viewed_rank<A>> view =
+      detail::array_view_of(static_cast<A&&>(a));
+  GPU_TRY(detail::require_operand(function, stream, "the operand", view, a, where));
+  if constexpr (view.rank > 1) {
+    if (!view.is_contiguous()) {
+      const array_view<const index, detail::viewed_rank<I>> chosen =
+          detail::array_view_of(static_cast<I&&>(indices));
+      GPU_TRY(detail::require_operand(function, stream, "the indices", chosen, indices, where));
+      return detail::take_flat(function, stream, view, chosen, indices, options.check, where);
+    }
+  }
+  return gpu::take(stream, gpu::ravel(view), indices, 0, options, where);
 }
 
 /// Makes an array of elements that are chosen along an axis, with indices for each row of its own:

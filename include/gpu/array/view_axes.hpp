@@ -30,7 +30,7 @@ array_view<viewed_element_t<A>, Rank> changed_view(A&& a, Change change) noexcep
 template <detail::viewable A> auto transpose(A&& a) noexcept {
   constexpr int rank = detail::viewed_rank<A>;
   return detail::changed_view<rank>(static_cast<A&&>(a), [](detail::view_layout& view) {
-    int axes[detail::most_view_axes] = {};
+    std::int64_t axes[detail::most_view_axes] = {};
     for (int axis = 0; axis < rank; ++axis) axes[axis] = rank - 1 - axis;
     detail::permute_layout(view, axes, detail::view_function::permute);
   });
@@ -43,7 +43,7 @@ auto permute_axes(A&& a, Axes... axes) noexcept {
   constexpr int rank = detail::viewed_rank<A>;
   static_assert(sizeof...(Axes) == rank, "gpu::permute_axes names every axis of the view once");
   return detail::changed_view<rank>(static_cast<A&&>(a), [&](detail::view_layout& view) {
-    const int order[] = {static_cast<int>(axes)..., 0};
+    const std::int64_t order[] = {detail::signed_index(axes)..., 0};
     detail::permute_layout(view, order, detail::view_function::permute);
   });
 }
@@ -63,7 +63,7 @@ template <detail::viewable A> auto swap_axes(A&& a, int first, int second) noexc
     constexpr auto function = detail::view_function::swap_axes;
     const int one = detail::resolve_axis(view, first, rank, function);
     const int other = detail::resolve_axis(view, second, rank, function);
-    int axes[detail::most_view_axes] = {};
+    std::int64_t axes[detail::most_view_axes] = {};
     for (int axis = 0; axis < rank; ++axis)
       axes[axis] = axis == one ? other : axis == other ? one : axis;
     detail::permute_layout(view, axes, function);
@@ -78,7 +78,7 @@ auto reverse(A&& a, Axes... axes) noexcept {
   constexpr int rank = detail::viewed_rank<A>;
   return detail::changed_view<rank>(static_cast<A&&>(a), [&](detail::view_layout& view) {
     constexpr auto function = detail::view_function::reverse;
-    const std::int64_t named[] = {static_cast<std::int64_t>(axes)..., 0};
+    const std::int64_t named[] = {detail::signed_index(axes)..., 0};
     bool reversed[detail::most_view_axes] = {};
     for (std::size_t k = 0; k < sizeof...(Axes); ++k) {
       const int axis = detail::resolve_axis(view, named[k], rank, function);
@@ -113,7 +113,7 @@ auto squeeze(A&& a, Axes... axes) noexcept {
   constexpr int rank = before - int{sizeof...(Axes)};
   return detail::changed_view<rank>(static_cast<A&&>(a), [&](detail::view_layout& view) {
     constexpr auto function = detail::view_function::squeeze;
-    const std::int64_t named[] = {static_cast<std::int64_t>(axes)...};
+    const std::int64_t named[] = {detail::signed_index(axes)...};
     bool removed[detail::most_view_axes] = {};
     for (const std::int64_t each : named) {
       const int axis = detail::resolve_axis(view, each, before, function);
@@ -143,7 +143,8 @@ auto diagonal(A&& a, std::ptrdiff_t offset = 0, int first = 0, int second = 1) n
     if (row == column) view.refuse(detail::fault_kind::repeated_axis, function, row);
     const auto rows = static_cast<std::ptrdiff_t>(view.extents[row]);
     const auto columns = static_cast<std::ptrdiff_t>(view.extents[column]);
-    const std::ptrdiff_t down = offset < 0 ? -offset : 0, right = offset > 0 ? offset : 0;
+    const std::ptrdiff_t down = offset >= 0 ? 0 : offset < -to_end ? to_end : -offset;
+    const std::ptrdiff_t right = offset > 0 ? offset : 0;
     const std::ptrdiff_t left = columns - right, below = rows - down;
     const std::ptrdiff_t length = left < below ? left : below;
     const std::ptrdiff_t row_step = view.strides[row], column_step = view.strides[column];

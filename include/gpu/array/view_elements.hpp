@@ -50,7 +50,10 @@ template <class A> auto part_view(A&& a, std::ptrdiff_t which) noexcept {
   view_layout layout = view_access::layout_of(detail::array_view_of(static_cast<A&&>(a)));
   layout.element_bytes = sizeof(part);
   if (!layout.fault) layout.advance(which);
-  for (int axis = 0; axis < rank; ++axis) layout.strides[axis] *= 2;
+  for (int axis = 0; axis < rank; ++axis) {  // as unsigned numbers: of one element, it may be any
+    layout.strides[axis] =
+        static_cast<std::ptrdiff_t>(static_cast<std::size_t>(layout.strides[axis]) * 2);
+  }
   return view_access::make<result_part, rank>(layout);
 }
 

@@ -17,7 +17,7 @@ auto reshape(A&& a, Extents... extents) noexcept {
   constexpr int rank = int{sizeof...(Extents)};
   static_assert(rank < detail::most_view_axes, "functions of views take at most 15 axes");
   return detail::changed_view<rank>(static_cast<A&&>(a), [&](detail::view_layout& view) {
-    const std::int64_t wanted[] = {static_cast<std::int64_t>(extents)..., 0};
+    const std::int64_t wanted[] = {detail::signed_index(extents)..., 0};
     detail::reshape_layout(view, wanted, rank);
   });
 }
@@ -65,6 +65,7 @@ auto sliding_windows(A&& a, std::size_t length, int axis = -1) noexcept {
     }
     layout.extents[along] = extent - length + 1;
     layout.add_axis(length, layout.strides[along]);
+    layout.refuse_too_large(function);
   });
   return array_view<const typename decltype(view)::element_type, rank + 1>(view);
 }

@@ -34,7 +34,7 @@ enum class errc : int {
   invalid_argument,    ///< a value that is never valid
   index_out_of_range,  ///< a device, element or parameter index past the end
   size_mismatch,       ///< two ranges that must have the same length differ
-  size_overflow,       ///< the size in bytes does not fit in size_t
+  size_overflow,       ///< more elements or bytes than memory can have
   empty_handle,        ///< a handle that was moved from or never set
   wrong_context,       ///< handles of different contexts or devices in one call
   out_of_host_memory,  ///< the host is out of memory

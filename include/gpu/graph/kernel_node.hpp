@@ -16,8 +16,9 @@ namespace gpu::inline v1 {
 /// The kernel's module may be destroyed once the node was added: the graph keeps the code loaded.
 /// **Errors**: `errc::invalid_launch` with the value and the limit for a shape that the device or
 /// the kernel does not allow; `errc::empty_handle`, also for a buffer that was moved from;
-/// `errc::wrong_context` for a buffer that the graph's device cannot access; the driver's for an
-/// attribute that only launches have, such as a programmatic event.
+/// `errc::wrong_context` for a buffer that the graph's device cannot access;
+/// `errc::invalid_argument` for a view with strides whose parameter is a pointer; the driver's for
+/// an attribute that only launches have, such as a programmatic event.
 template <class... Parameters> class kernel_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::kernel;
@@ -28,7 +29,7 @@ template <class... Parameters> class kernel_node {
       : config_{config},
         kernel_{kernel},
         arguments_{static_cast<Arguments&&>(arguments)...},
-        owners_{arguments...} {
+        owners_{as_pointers, arguments...} {
     static_assert(
         sizeof...(Arguments) == sizeof...(Parameters),
         "gpu::kernel_node: the number of arguments differs from the number of the kernel's "
@@ -42,6 +43,8 @@ template <class... Parameters> class kernel_node {
 
  private:
   friend struct detail::node_access;
+
+  static constexpr bool as_pointers[] = {detail::is_pointer<Parameters>..., false};
 
   result<> describe(detail::node_parameters& to, context_ref context,
                     source_location where) noexcept {

@@ -41,6 +41,9 @@ class copy_node {
           text("a node cannot copy 0 elements; omit the node, or add an empty_node."), where));
     }
     CUDA_MEMCPY3D& copy = to.native.memcpy.copyParams;
+    std::size_t bytes = 0;
+    GPU_TRY(detail::get_bytes("gpu::copy_node", source_.count, element_size_, bytes, where));
+    copy.WidthInBytes = bytes;
     to.native.memcpy.copyCtx = context.native();
     copy.srcMemoryType = source_.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
     copy.srcDevice = source_.on_device ? source_.device_address() : 0;
@@ -48,7 +51,6 @@ class copy_node {
     copy.dstMemoryType = destination_.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
     copy.dstDevice = destination_.on_device ? destination_.device_address() : 0;
     copy.dstHost = destination_.on_device ? nullptr : destination_.host_address();
-    copy.WidthInBytes = source_.count * element_size_;
     copy.Height = 1;
     copy.Depth = 1;
     return {};

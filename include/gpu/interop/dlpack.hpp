@@ -238,26 +238,34 @@ inline result<> require_tensor(const stream_ref& stream, const dlpack_tensor& te
                   "do it.");
     return refuse_tensor(errc::wrong_context, out, where);
   }
-  bool empty = false;
+  if (rank > 0 && given.shape == nullptr) {
+    out << "the tensor has " << rank << (rank == 1 ? " axis" : " axes")
+        << ", but its list of extents is null. The producer is at fault.";
+    return refuse_tensor(errc::invalid_argument, out, where);
+  }
+  std::size_t bytes = type.bits / 8;
   for (int axis = 0; axis < rank; ++axis) {
-    empty = empty || given.shape[axis] == 0;
+    bytes = saturated_product(bytes, static_cast<std::size_t>(given.shape[axis]));
     if (given.shape[axis] >= 0) continue;
     out << "axis " << axis << " of the tensor has " << given.shape[axis]
         << " elements, which is not possible. The producer is at fault.";
     return refuse_tensor(errc::invalid_argument, out, where);
   }
-  std::int64_t bytes = type.bits / 8;
-  bool overflows = false;
-  for (int axis = 0; axis < rank; ++axis)
-    overflows = __builtin_mul_overflow(bytes, given.shape[axis], &bytes) || overflows;
-  if (!empty && overflows) {
+  if (bytes > most_memory_bytes) {
     out << "the extents of the tensor are ";
     for (int axis = 0; axis < rank; ++axis) out << (axis == 0 ? "" : ", ") << given.shape[axis];
     out << ", which is more elements than memory can have. The producer is at fault.";
     return refuse_tensor(errc::invalid_argument, out, where);
   }
-  const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(given.data) + given.byte_offset;
-  if (!empty && (given.data == nullptr || address % alignment != 0)) {
+  std::uintptr_t address = 0;
+  if (__builtin_add_overflow(reinterpret_cast<std::uintptr_t>(given.data), given.byte_offset,
+                             &address)) {
+    out << "the elements begin " << given.byte_offset << " bytes after address "
+        << static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(given.data))
+        << ", which is beyond the last address. The producer is at fault.";
+    return refuse_tensor(errc::invalid_argument, out, where);
+  }
+  if (bytes != 0 && (given.data == nullptr || address % alignment != 0)) {
     out << "the elements begin at address " << static_cast<std::uint64_t>(address)
         << ", which is null or not a multiple of " << alignment << " bytes. Copy the tensor.";
     return refuse_tensor(errc::invalid_argument, out, where);
@@ -278,7 +286,7 @@ inline result<> require_tensor(const stream_ref& stream, const dlpack_tensor& te
 /// unchanged. **Errors**: `errc::argument_mismatch` for another type of elements, another number of
 /// axes, or read-only elements and a `T` that is not const; `errc::wrong_context` for memory of
 /// another device, or of the host; `errc::not_supported` for other major versions of DLPack;
-/// `errc::invalid_argument` for negative extents and memory that is not aligned;
+/// `errc::invalid_argument` for extents, strides and addresses that memory cannot have;
 /// `errc::empty_handle`. **Capture**: allowed.
 template <class T, int Rank = 1>
 result<dlpack_array<T, Rank>> from_dlpack(
@@ -291,18 +299,21 @@ result<dlpack_array<T, Rank>> from_dlpack(
   const auto address =
       static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(given.data) + given.byte_offset);
   if constexpr (Rank == 0) {
-    return dlpack_array<T, 0>(detail::move(tensor), array_view<T, 0>::from_native(address));
+    const auto view = array_view<T, 0>::from_native(address);
+    GPU_TRY(detail::require_sound("gpu::from_dlpack", "the tensor", view, where));
+    return dlpack_array<T, 0>(detail::move(tensor), view);
   } else {
     std::size_t extents[std::size_t{Rank}];
     std::ptrdiff_t strides[std::size_t{Rank}];
-    std::size_t dense = 1;  // without a sign, because it may wrap around in a tensor of no elements
+    std::size_t dense = 1;
     for (int axis = Rank; axis-- > 0;) {
       extents[axis] = static_cast<std::size_t>(given.shape[axis]);
       strides[axis] = given.strides != nullptr ? std::ptrdiff_t{given.strides[axis]}
                                                : static_cast<std::ptrdiff_t>(dense);
-      dense *= extents[axis];
+      dense = detail::saturated_product(dense, extents[axis]);
     }
     const auto view = array_view<T, Rank>::from_native(address, extents, strides);
+    GPU_TRY(detail::require_sound("gpu::from_dlpack", "the tensor", view, where));
     return dlpack_array<T, Rank>(detail::move(tensor), view);
   }
 }

@@ -13,18 +13,19 @@ namespace gpu::inline v1 {
 namespace detail {
 
 /// Launches with the arguments packed at `pointers`. `arguments` are those of the caller, some of
-/// which know the context of their memory.
+/// which know the context of their memory; `as_pointers` says which are passed for pointers.
 template <class... A>
 [[gnu::always_inline]] inline result<> launch_packed(const stream_ref& stream,
                                                      const launch_config& config,
                                                      kernel_record* kernel, void** pointers,
-                                                     source_location where,
+                                                     source_location where, const bool* as_pointers,
                                                      const A&... arguments) noexcept {
   const kernel_limits& limits = limits_of(kernel, stream);
-  const bool belong = (belongs_to(arguments, stream.context()) && ...);
+  [[maybe_unused]] std::size_t k = 0;
+  const bool belong = (belongs_to(arguments, as_pointers[k++], stream.context()) && ...);
   if (belong && is_fast_path(config, limits))
     return submit(stream, config, kernel, limits, pointers, where);
-  const argument_owners<sizeof...(A)> owners(arguments...);
+  const argument_owners<sizeof...(A)> owners(as_pointers, arguments...);
   return check_and_submit(
       {stream, config, kernel, pointers, where, owners.list, belong ? 0 : owners.count});
 }
@@ -36,7 +37,8 @@ template <class... P, class... A>
                                                     kernel_record* kernel, source_location where,
                                                     A&&... arguments) noexcept {
   argument_pack<P...> pack(static_cast<A&&>(arguments)...);
-  return launch_packed(stream, config, kernel, pack.pointers(), where, arguments...);
+  static constexpr bool as_pointers[] = {is_pointer<P>..., false};
+  return launch_packed(stream, config, kernel, pack.pointers(), where, as_pointers, arguments...);
 }
 
 /// Compares the sizes of the argument types with the module's parameters, unless these types were
@@ -61,7 +63,12 @@ result<> launch_untyped(const stream_ref& stream, const launch_config& config,
     [[maybe_unused]] const module_parameter* parameter = kernel->parameters;
     const bool known = kernel->parameters_known;
     void* pointers[] = {values.address(known ? parameter++->size : 0)..., nullptr};
-    return launch_packed(stream, config, kernel, pointers, where, arguments...);
+    // An argument that stands for memory is kept as a value and as a pointer.
+    const void* value_addresses[] = {&values.value..., nullptr};
+    bool as_pointers[sizeof...(A) + 1];
+    for (std::size_t k = 0; k < sizeof...(A); ++k)
+      as_pointers[k] = pointers[k] != value_addresses[k];
+    return launch_packed(stream, config, kernel, pointers, where, as_pointers, arguments...);
   };
   return launch_values(untyped_argument<A>(static_cast<A&&>(arguments))...);
 }
@@ -74,8 +81,8 @@ result<> launch_untyped(const stream_ref& stream, const launch_config& config,
 ///
 /// Each argument is converted to the corresponding parameter of `kernel`. Values are copied;
 /// numbers convert as in any call, except that a conversion that could change the value does not
-/// compile. Device buffers and spans convert to `device_span<T>` and to `T*`. `in(range)`,
-/// `out(range)` and `inout(range)` pass host memory for either, see there.
+/// compile. Device buffers and spans convert to `device_span<T>` and to `T*`, contiguous views to
+/// `T*`. `in(range)`, `out(range)` and `inout(range)` pass host memory for either, see there.
 ///
 /// **Ordering**: runs after the work queued on the stream; does not wait. With `in`, `out` or
 /// `inout` the call returns when the kernel has run and the results are copied back.
@@ -87,8 +94,9 @@ result<> launch_untyped(const stream_ref& stream, const launch_config& config,
 /// shared memory that is zero or too large, for a cluster that does not divide the grid, and for a
 /// cooperative grid that the device cannot hold at once; `errc::empty_handle`, also for a buffer
 /// that was moved from; `errc::wrong_context` for a buffer of another device that the stream's
-/// device cannot reach (spans and pointers do not know their device, and are not checked); the
-/// reason for which a view is faulty; the driver's, with value and limit if an attribute exceeds a
+/// device cannot reach (spans and pointers do not know their device, and are not checked);
+/// `errc::invalid_argument` for a view with strides whose parameter is a pointer; the reason for
+/// which a view is faulty; the driver's, with value and limit if an attribute exceeds a
 /// limit of the device. A fault of the kernel is reported by a later call, whose error names this
 /// launch and its source line.
 /// **Cost**: no allocation and no lock; the first launch on a device reads its limits. A buffer of

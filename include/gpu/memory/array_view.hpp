@@ -17,9 +17,10 @@ struct view_access;
 /// A view of elements in device memory that something else keeps alive, with one index for each
 /// axis: `(i, j)` is `stride(0) * i + stride(1) * j` elements after the first. Strides count
 /// elements; they may be negative, and a stride of 0 repeats one element along an axis. Copy it
-/// freely. As a kernel argument it passes by value: the pointer, the extents, the strides. Device
-/// code has a type of the same name in `<gpu/device.hpp>`, which accesses elements as `view(i, j)`.
-/// A view of rank 0 has one element, `view()`.
+/// freely. As a kernel argument it passes by value: the pointer, the extents, the strides; if the
+/// parameter is a `T*`, a contiguous view passes as the pointer. Device code has a type of the same
+/// name in `<gpu/device.hpp>`, which accesses elements as `view(i, j)`. A view of rank 0 has one
+/// element, `view()`.
 ///
 /// Functions of views (`view(1, gpu::all())`, `gpu::reshape(view, 3, -1)`) cannot return an error.
 /// If they are asked for something impossible, the result is faulty: it has no elements, and
@@ -51,7 +52,11 @@ template <class T, int Rank = 1> class array_view {
   template <class U, std::size_t Extent>
     requires(Rank == 1 && detail::convertible<U (*)[], T (*)[]>)
   constexpr array_view(device_span<U, Extent> elements) noexcept
-      : data_{elements.data()}, extents_{elements.size()}, strides_{1} {}
+      : data_{elements.data()}, extents_{elements.size()}, strides_{1} {
+    if (__builtin_is_constant_evaluated()) return;
+    if (native() >> 57 != 0 || elements.size() > detail::most_memory_bytes / sizeof(T))
+      *this = check_foreign();
+  }
 
   /// Makes a view of all `elements` in row-major order: the last index is contiguous.
   /// **Errors**: `errc::size_mismatch` if the product of the extents is not the number of elements.
@@ -62,14 +67,12 @@ template <class T, int Rank = 1> class array_view {
     array_view view;
     view.data_ = elements.data();
     std::size_t product = 1;
-    bool overflows = false, empty = false;
     for (int axis = Rank; axis-- > 0;) {
       view.extents_[axis] = extents[axis];
       view.strides_[axis] = static_cast<std::ptrdiff_t>(product);
-      empty = empty || extents[axis] == 0;
-      overflows = __builtin_mul_overflow(product, extents[axis], &product) || overflows;
+      product = detail::saturated_product(product, extents[axis]);
     }
-    if (empty ? elements.empty() : !overflows && product == elements.size()) return view;
+    if (product == elements.size()) return view.check_foreign();
     detail::text_builder out;
     for (int axis = 0; axis < Rank; ++axis) out << (axis == 0 ? "" : " x ") << extents[axis];
     out << " elements do not match the span, which has " << elements.size()
@@ -78,7 +81,8 @@ template <class T, int Rank = 1> class array_view {
                                         out.finish(), where, product, elements.size()));
   }
 
-  /// Makes a view of elements at an address from the driver.
+  /// Makes a view of elements at an address from the driver. The view is faulty if that is no
+  /// address, or if memory cannot have so many elements or reach so far.
   static array_view from_native(CUdeviceptr address, const std::size_t (&extents)[slots],
                                 const std::ptrdiff_t (&strides)[slots]) noexcept
     requires(Rank > 0)
@@ -89,14 +93,14 @@ template <class T, int Rank = 1> class array_view {
       view.extents_[axis] = extents[axis];
       view.strides_[axis] = strides[axis];
     }
-    return view;
+    return view.check_foreign();
   }
   static array_view from_native(CUdeviceptr address) noexcept
     requires(Rank == 0)
   {
     array_view view;
     view.data_ = reinterpret_cast<T*>(static_cast<std::uintptr_t>(address));
-    return view;
+    return view.check_foreign();
   }
 
   /// Returns the device's pointer to the element with all indices 0. The host may pass it on, but
@@ -113,11 +117,7 @@ template <class T, int Rank = 1> class array_view {
     return extents;
   }
   /// Returns the number of elements: the product of the extents.
-  constexpr std::size_t size() const noexcept {
-    std::size_t product = 1;
-    for (int axis = 0; axis < Rank; ++axis) product *= extents_[axis];
-    return product;
-  }
+  constexpr std::size_t size() const noexcept { return detail::saturated_product(extents_, Rank); }
   /// Returns whether the elements are one after the other in memory, in C order unless another is
   /// named; for `axis_order::keep`, in either.
   constexpr bool is_contiguous() const noexcept { return is_contiguous(axis_order::c); }
@@ -127,7 +127,7 @@ template <class T, int Rank = 1> class array_view {
     for (int k = Rank; k-- > 0;) {
       const int axis = order == axis_order::c ? k : Rank - 1 - k;
       if (extents_[axis] > 1 && strides_[axis] != static_cast<std::ptrdiff_t>(dense)) return false;
-      dense *= extents_[axis];
+      dense = detail::saturated_product(dense, extents_[axis]);
     }
     return true;
   }
@@ -156,6 +156,19 @@ template <class T, int Rank = 1> class array_view {
   template <class, int> friend class array_view;
   friend detail::view_access;
 
+  /// Returns the view, or a faulty one if memory cannot be as it says.
+  array_view check_foreign() noexcept {
+    const detail::view_fault fault = detail::check_foreign(reinterpret_cast<std::uintptr_t>(data_),
+                                                           sizeof(T), extents_, strides_, Rank);
+    return fault ? from_fault(fault) : *this;
+  }
+  static array_view from_fault(const detail::view_fault& fault) noexcept {
+    array_view view;
+    view.data_ = reinterpret_cast<T*>(detail::fault_address(fault));
+    view.strides_[0] = static_cast<std::ptrdiff_t>(fault.limit);
+    return view;
+  }
+
   T* data_ = nullptr;
   std::size_t extents_[slots] = {};
   std::ptrdiff_t strides_[slots] = {};
@@ -167,8 +180,10 @@ template <class T, std::size_t Extent> array_view(device_span<T, Extent>) -> arr
 static_assert(sizeof(array_view<char, 3>) == 56 && alignof(array_view<char, 3>) == 8);
 static_assert(sizeof(array_view<char, 0>) == 24 && alignof(array_view<char, 0>) == 8);
 
-/// Kernels take views as they are; the launch rejects faulty ones.
+/// Kernels take views as they are, and contiguous ones for pointers; the launch rejects faulty
+/// ones, and for pointers those with strides.
 template <class T, int Rank> struct kernel_argument<array_view<T, Rank>> {
+  static constexpr T* pointer(const array_view<T, Rank>& view) noexcept { return view.data(); }
   static constexpr const array_view<T, Rank>& value(const array_view<T, Rank>& view) noexcept {
     return view;
   }
@@ -199,12 +214,8 @@ struct view_access {
     return layout;
   }
   template <class T, int Rank> static array_view<T, Rank> make(const view_layout& layout) noexcept {
+    if (layout.fault) return array_view<T, Rank>::from_fault(layout.fault);
     array_view<T, Rank> view;
-    if (layout.fault) {
-      view.data_ = reinterpret_cast<T*>(fault_address(layout.fault));
-      view.strides_[0] = static_cast<std::ptrdiff_t>(layout.fault.limit);
-      return view;
-    }
     view.data_ = reinterpret_cast<T*>(layout.address);
     for (int axis = 0; axis < Rank; ++axis) {
       view.extents_[axis] = layout.extents[axis];

@@ -166,7 +166,7 @@ template <class Source, class Destination> constexpr void check_region_copy() no
 /// **Ordering**: after the work already queued on `stream`, before work queued later. Both sides
 /// must stay alive until the copy has run.
 /// **Errors**: `errc::invalid_argument` if a pitch is smaller than a row; `errc::size_overflow` if
-/// a side has more bytes than a size_t can count; `errc::index_out_of_range` if the region is not
+/// a side has more bytes than memory can have; `errc::index_out_of_range` if the region is not
 /// inside both sides; `errc::wrong_context` if a buffer is known to belong to another context than
 /// the stream; `errc::empty_handle` if it was moved from.
 /// **Capture**: allowed. (cuMemcpy3DAsync; between contexts cuStreamIsCapturing and

@@ -192,7 +192,7 @@ struct batch_access {
       if (copy.source_.count == 0) continue;  // the driver does not accept copies of 0 bytes
       to[used] = copy.destination_.device_address();
       from[used] = copy.source_.device_address();
-      sizes.data[used] = copy.source_.count * copy.element_;
+      GPU_TRY(get_bytes("gpu::copy", copy.source_.count, copy.element_, sizes.data[used], where));
       CUmemcpyAttributes& of_copy = attributes.data[used];
       of_copy.srcAccessOrder = static_cast<CUmemcpySrcAccessOrder>(copy.hints_.source_order);
       of_copy.srcLocHint = copy.hints_.source.native();

@@ -2,6 +2,7 @@
 /// \file
 /// `device_span<T>`: a pointer and a length in device memory, which host code cannot dereference.
 
+#include <gpu/core/detail/size_product.hpp>
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/core/type_name.hpp>
 #include <gpu/driver/error_reporter.hpp>
@@ -100,7 +101,9 @@ template <class T, std::size_t Extent> class device_span {
     return static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(data_));
   }
   constexpr std::size_t size() const noexcept { return size_; }
-  constexpr std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
+  constexpr std::size_t size_bytes() const noexcept {
+    return detail::saturated_product(size_, sizeof(T));
+  }
   constexpr bool empty() const noexcept { return size_ == 0; }
 
   /// Returns the first `count` elements.

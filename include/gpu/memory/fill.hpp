@@ -43,12 +43,14 @@ inline result<> queue_fill(const stream_ref& stream, const copy_end& destination
 /// Checks and queues a fill. The usual one passes all checks at once, as with `copy_on`.
 inline result<> fill_on(const stream_ref& stream, const copy_end& destination, unsigned pattern,
                         std::size_t element_size, source_location where) noexcept {
-  if (is_fast_path(stream) && belongs_to(destination, stream) && destination.count != 0) {
+  std::size_t bytes = saturated_product(destination.count, element_size);
+  if (is_fast_path(stream) && belongs_to(destination, stream) && bytes - 1 < most_memory_bytes) {
     return queue_fill(stream, destination, pattern, element_size, where);
   }
   GPU_TRY(require(stream, "gpu::fill", where));
   GPU_TRY(require_context("gpu::fill", stream, "destination", destination.context, where));
   if (destination.count == 0) return require_owner("gpu::fill", "destination", destination, where);
+  GPU_TRY(get_bytes("gpu::fill", destination.count, element_size, bytes, where));
   return on_stream(stream, where,
                    [&] { return queue_fill(stream, destination, pattern, element_size, where); });
 }
@@ -146,7 +148,7 @@ result<> fill(Destination&&, const Value&) noexcept {
 /// between the rows are not written. For elements of 1, 2 or 4 bytes.
 /// **Ordering**: after the work already queued on `stream`, before work queued later.
 /// **Errors**: `errc::invalid_argument` if the pitch is smaller than a row or not a multiple of the
-/// element size; `errc::size_overflow` if the region has more bytes than a size_t can count;
+/// element size; `errc::size_overflow` if the region has more bytes than memory can have;
 /// `errc::wrong_context` if a buffer is known to belong to another context than the stream;
 /// `errc::empty_handle` if it was moved from.
 /// **Capture**: allowed. (cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async)

@@ -135,10 +135,13 @@ result<memory_range_attribute_t<Attribute>> attribute(
       detail::same<value, memory_location_list> ? memory_location_list::capacity : std::size_t{1};
   const detail::copy_end end = detail::copy_end_of(of);
   GPU_TRY(detail::require_elements("gpu::attribute", end, where));
+  std::size_t bytes = 0;
+  GPU_TRY(detail::get_bytes("gpu::attribute", end.count, sizeof(detail::element_t<Range>), bytes,
+                            where));
   int answer[count] = {};
   GPU_TRY(driver::call_in_any<&driver::entry_points::mem_range_get_attribute>(
       where, answer, sizeof answer, static_cast<CUmem_range_attribute>(Attribute),
-      end.device_address(), end.count * sizeof(detail::element_t<Range>)));
+      end.device_address(), bytes));
   if constexpr (detail::same<value, memory_location_list>) {
     return memory_location_list::from_native(answer, count);
   } else if constexpr (detail::same<value, memory_location>) {
@@ -167,6 +170,9 @@ struct memory_range_attributes {
     const detail::copy_end end = detail::copy_end_of(range);
     GPU_TRY(detail::require_elements("gpu::memory_range_attributes::of", end, where));
     int read_mostly = 0, ids[memory_location_list::capacity] = {};
+    std::size_t bytes = 0;
+    GPU_TRY(detail::get_bytes("gpu::memory_range_attributes::of", end.count,
+                              sizeof(detail::element_t<Range>), bytes, where));
     int preferred[2] = {}, prefetched[2] = {};  // type and id
     void* values[] = {&read_mostly,   &preferred[0],  &preferred[1],
                       &prefetched[0], &prefetched[1], &ids[0]};
@@ -180,7 +186,7 @@ struct memory_range_attributes {
                                       CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY};
     GPU_TRY(driver::call_in_any<&driver::entry_points::mem_range_get_attributes>(
         where, values, sizes, wanted, sizeof wanted / sizeof wanted[0], end.device_address(),
-        end.count * sizeof(detail::element_t<Range>)));
+        bytes));
     memory_range_attributes found;
     found.read_mostly = read_mostly != 0;
     found.preferred_location = location_of(preferred);

@@ -35,7 +35,9 @@ template <class T> class pinned_span {
 
   constexpr T* data() const noexcept { return data_; }
   constexpr std::size_t size() const noexcept { return size_; }
-  constexpr std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
+  constexpr std::size_t size_bytes() const noexcept {
+    return detail::saturated_product(size_, sizeof(T));
+  }
   constexpr bool empty() const noexcept { return size_ == 0; }
   constexpr T* begin() const noexcept { return data_; }
   constexpr T* end() const noexcept { return data_ + size_; }

@@ -14,7 +14,7 @@ inline cuda_error region_overflow_error(const char* function, const box_extent& 
                                         std::size_t element, source_location where) noexcept {
   text_builder out;
   out << size.width << " x " << size.height << " x " << size.depth << " elements of " << element
-      << " bytes are more bytes than a size_t can count. Request fewer elements.";
+      << " bytes are more bytes than memory can have. Request fewer elements.";
   return refusal(errc::size_overflow, function, out.finish(), where);
 }
 
@@ -63,11 +63,10 @@ template <class T> class pitched_buffer {
       source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::pitched_buffer::create";
     const context_ref in = GPU_TRY(on.resolve(function, where));
-    std::size_t row = 0, rows = 0, bytes = 0;
-    const bool overflows = __builtin_mul_overflow(size.width, sizeof(T), &row) ||
-                           __builtin_mul_overflow(size.height, size.depth, &rows) ||
-                           __builtin_mul_overflow(row, rows, &bytes);
-    if (overflows && !size.empty())
+    const std::size_t row = detail::saturated_product(size.width, sizeof(T));
+    const std::size_t rows = detail::saturated_product(size.height, size.depth);
+    const std::size_t bytes = detail::saturated_product(row, rows);
+    if (bytes > detail::most_memory_bytes)
       return detail::fail(detail::region_overflow_error(function, size, sizeof(T), where));
     pitched_buffer made;
     made.size_ = size;

@@ -3,6 +3,7 @@
 /// `pitched_span<T>` and its counterparts for host memory: views of rows and planes of elements,
 /// with a pitch between the rows.
 
+#include <gpu/core/detail/size_product.hpp>
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/driver/error_reporter.hpp>
 
@@ -87,7 +88,7 @@ template <class T, memory_side Side> class pitched_view {
     pitched_view view;
     view.data_ = data;
     view.size_ = size;
-    view.pitch_ = pitch != 0 ? pitch : size.width * sizeof(T);
+    view.pitch_ = pitch != 0 ? pitch : detail::saturated_product(size.width, sizeof(T));
     view.rows_ = plane_rows != 0 ? plane_rows : size.height;
     return view;
   }

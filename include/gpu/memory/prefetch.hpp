@@ -142,7 +142,10 @@ template <class Range>
 result<> prefetch(stream_ref stream, Range&& range, memory_location to,
                   source_location where = source_location::current()) noexcept {
   const detail::copy_end end = detail::copy_end_of(range);
-  return detail::prefetch_on(stream, end, end.count * sizeof(detail::element_t<Range>), to, where);
+  std::size_t bytes = 0;
+  GPU_TRY(detail::get_bytes("gpu::prefetch", end.count, sizeof(detail::element_t<Range>), bytes,
+                            where));
+  return detail::prefetch_on(stream, end, bytes, to, where);
 }
 
 /// Advises the driver how `range` will be used. Takes effect at once, for all pages that the range
@@ -161,7 +164,9 @@ result<> advise(Range&& range, memory_advice advice, memory_location location = 
   if (end.count == 0) return {};
   // Advice without a location ignores it, but the driver still requires a valid one.
   if (!location) location = memory_location::host();
-  const std::size_t bytes = end.count * sizeof(detail::element_t<Range>);
+  std::size_t bytes = 0;
+  GPU_TRY(
+      detail::get_bytes("gpu::advise", end.count, sizeof(detail::element_t<Range>), bytes, where));
   result<> advised = driver::call_in_any<&driver::entry_points::mem_advise>(
       where, end.device_address(), bytes, static_cast<CUmem_advise>(advice), location.native());
   if (advised.has_value()) return advised;

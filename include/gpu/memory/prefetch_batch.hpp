@@ -16,14 +16,14 @@ struct managed_batch;
 /// A range of a batch, and the location to move its pages to, if any.
 struct managed_request {
   copy_end range;
-  std::size_t bytes;
+  std::size_t element_size;
   memory_location to;
 };
 
 template <class Range>
 managed_request managed_request_of(Range& range, const memory_location& to) noexcept {
   const copy_end end = copy_end_of(range);
-  return {end, end.count * sizeof(element_t<Range>), to};
+  return {end, sizeof(element_t<Range>), to};
 }
 
 }  // namespace detail
@@ -137,9 +137,10 @@ struct managed_batch {
       const managed_request& each = ranges[i].request_;
       GPU_TRY(require_owner(work.function, "range", each.range, where));
       GPU_TRY(check_batch_location(work, each.to, i, where));
-      if (each.bytes == 0) continue;  // the driver does not accept empty ranges
+      if (each.range.count == 0) continue;  // the driver does not accept empty ranges
       addresses.data[arguments.count] = each.range.device_address();
-      sizes.data[arguments.count] = each.bytes;
+      GPU_TRY(get_bytes(work.function, each.range.count, each.element_size,
+                        sizes.data[arguments.count], where));
       if (arguments.location_count == 0 || !(each.to == last)) {
         last = each.to;
         locations.data[arguments.location_count] = last.native();
@@ -163,10 +164,11 @@ struct managed_batch {
   template <class Range> static text find_fault(const Range* ranges, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
       const managed_request& each = ranges[i].request_;
-      if (each.bytes == 0) continue;
+      if (each.range.count == 0) continue;
       text_builder name;
       name << "range " << i << " of " << count;
-      text fault = find_range_fault(name.finish().c_str(), each.range.device_address(), each.bytes);
+      text fault = find_range_fault(name.finish().c_str(), each.range.device_address(),
+                                    each.range.count * each.element_size);
       if (!fault.empty()) return fault;
     }
     return text(

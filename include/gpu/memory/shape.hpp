@@ -2,6 +2,7 @@
 /// \file
 /// `shape<Rank>`: the extents of an array.
 
+#include <gpu/core/detail/size_product.hpp>
 #include <gpu/core/detail/traits.hpp>
 
 #include <cstddef>
@@ -34,15 +35,7 @@ template <int Rank> class shape {
   constexpr const std::size_t* end() const noexcept { return extents_ + Rank; }
 
   /// Returns the number of elements: the product of the extents. Saturates at the largest `size_t`.
-  constexpr std::size_t size() const noexcept {
-    std::size_t product = 1;
-    bool overflows = false;
-    for (int axis = 0; axis < Rank; ++axis) {
-      if (extents_[axis] == 0) return 0;
-      overflows = __builtin_mul_overflow(product, extents_[axis], &product) || overflows;
-    }
-    return overflows ? static_cast<std::size_t>(-1) : product;
-  }
+  constexpr std::size_t size() const noexcept { return detail::saturated_product(extents_, Rank); }
 
   friend constexpr bool operator==(const shape& a, const shape& b) noexcept {
     for (int axis = 0; axis < Rank; ++axis) {

@@ -2,12 +2,25 @@
 /// \file
 /// `slice`: a range of indices with a step, as in Python.
 
+#include <gpu/core/detail/traits.hpp>
+
 #include <cstddef>
 
 namespace gpu::inline v1 {
 
 /// The end of a slice that goes as far as there are elements.
 inline constexpr std::ptrdiff_t to_end = static_cast<std::ptrdiff_t>(~std::size_t{0} >> 1);
+
+namespace detail {
+
+/// Returns an index or an axis as a signed number. One of an unsigned type is never negative: what
+/// is too large for a signed number stays too large.
+template <is_integral I> constexpr std::ptrdiff_t signed_index(I index) noexcept {
+  const auto number = static_cast<std::ptrdiff_t>(index);
+  return !is_signed<I> && number < 0 ? to_end : number;
+}
+
+}  // namespace detail
 
 /// The indices from `first` on, `step` apart, before `last` is reached: Python's `first:last:step`.
 /// Negative indices count from the end. Indices out of range are left out, so a slice may be empty.
@@ -20,6 +33,13 @@ struct slice {
   constexpr slice() noexcept = default;
   constexpr slice(std::ptrdiff_t from, std::ptrdiff_t to, std::ptrdiff_t by = 1) noexcept
       : first{from}, last{to}, step{by} {}
+  template <detail::is_integral From, detail::is_integral To,
+            detail::is_integral By = std::ptrdiff_t>
+    requires(!detail::is_signed<From> || !detail::is_signed<To> || !detail::is_signed<By>)
+  constexpr slice(From from, To to, By by = 1) noexcept
+      : first{detail::signed_index(from)},
+        last{detail::signed_index(to)},
+        step{detail::signed_index(by)} {}
 };
 
 /// The end of a slice with a negative step that includes the first element.

@@ -114,7 +114,8 @@ result<> describe_part(const char* function, const Array& array, const array_til
       static_cast<unsigned>(size.depth),
   };
   bytes.unit = tile_bytes(tile, array.format());
-  bytes.size = count.width * count.height * count.depth * bytes.unit;
+  const std::size_t extents[] = {count.width, count.height, count.depth, bytes.unit};
+  bytes.size = saturated_product(extents, 4);
   return {};
 }
 

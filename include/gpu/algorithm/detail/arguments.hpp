@@ -38,11 +38,14 @@ template <class Range> constexpr void check_contiguous() noexcept {
 }
 
 /// Fails with `errc::empty_handle` for an owner that was moved from, with `errc::wrong_context` for
-/// memory that is known to belong to another context than the stream, and with
-/// `errc::invalid_argument` for an address at which a kernel could not read such elements.
+/// memory that is known to belong to another context than the stream, with `errc::size_overflow`
+/// for more elements than memory can have, and with `errc::invalid_argument` for an address at
+/// which a kernel could not read such elements.
 inline result<> require_usable(const char* function, const stream_ref& stream,
                                const named_elements& elements, source_location where) noexcept {
   GPU_TRY(require_owner(function, elements.name, elements.memory, where));
+  std::size_t bytes = 0;
+  GPU_TRY(get_bytes(function, elements.count(), elements.element_bytes, bytes, where));
   if (elements.count() != 0 && elements.begin() % elements.alignment != 0) {
     text_builder out;
     out << elements.name << " begins at an address that is "

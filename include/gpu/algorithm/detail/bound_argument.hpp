@@ -53,6 +53,8 @@ template <class T> struct bound_argument<raw<T*>> {
   T* value;
   copy_end memory;
   bool is_known = false;
+  loop_operand view;  ///< if it is of one
+  bool is_view = false;
 
   template <class A>
   explicit bound_argument(A&& a) noexcept : value{pass_as<T*>(static_cast<A&&>(a))} {
@@ -62,9 +64,14 @@ template <class T> struct bound_argument<raw<T*>> {
     if constexpr (device_range<A>) {
       memory = copy_end_of(a);
       is_known = true;
+    } else if constexpr (is_array_view<remove_cvref_t<A>>) {
+      view = make_operand(a);
+      is_view = true;
     }
   }
-  loop_argument get() noexcept { return {nullptr, &value, is_known ? &memory : nullptr}; }
+  loop_argument get() noexcept {
+    return {nullptr, &value, is_known ? &memory : nullptr, is_view ? &view : nullptr};
+  }
 };
 
 }  // namespace gpu::inline v1::detail

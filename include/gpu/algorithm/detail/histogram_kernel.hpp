@@ -2,6 +2,7 @@
 /// \file
 /// Writes and launches the kernels of `histogram` and `bincount`.
 
+#include <gpu/algorithm/detail/boolean_header.hpp>
 #include <gpu/algorithm/detail/histogram_header.hpp>
 #include <gpu/algorithm/detail/numbers_header.hpp>
 #include <gpu/algorithm/detail/sort_call.hpp>
@@ -25,7 +26,7 @@ struct counted_element {
 
 template <class T> constexpr counted_element counted_element_of() noexcept {
   counted_element made{element_type_of<T>().name, sort_key_of<T>(), is_signed<T>};
-  if constexpr (same<T, bool>) made.name = "unsigned char";
+  if constexpr (same<T, bool>) made.name = "gpu::boolean";
   return made;
 }
 
@@ -58,8 +59,10 @@ inline constexpr std::uint64_t most_shared_bytes = 48 << 10;
 inline result<> write_histogram(const histogram_form& form, generated_program& program) {
   text_builder out;
   program.headers.push_back({histogram_header_name, histogram_header});
-  if (starts_with(form.element.name, "gpu::"))
+  if (starts_with(form.element.name, "gpu::")) {
+    program.headers.push_back({boolean_header_name, boolean_header});
     program.headers.push_back({numbers_header_name, numbers_header});
+  }
   write_includes(out, program);
   text_builder name;
   name << (form.kind == bin_kind::integers ? "gpu_bincount_" : "gpu_histogram_")
@@ -72,7 +75,8 @@ inline result<> write_histogram(const histogram_form& form, generated_program& p
       << (form.in_shared ? "shared<" : "global<") << form.element.name << ", ";
   switch (form.kind) {
     case bin_kind::even: {
-      const bool is_float = form.element.key.exponent != 0 && form.element.key.bytes <= 4;
+      const bool is_float =
+          form.element.key.exponent > bool_exponent && form.element.key.bytes <= 4;
       out << (is_float ? "even_bins_of_floats" : "even_bins");
       break;
     }

@@ -146,7 +146,7 @@ template <class Family> kernel_store* shared_store() noexcept {
 inline result<> launch_generated(const stream_ref& stream, const launch_config& config,
                                  const untyped_kernel& kernel, void** arguments,
                                  source_location where) noexcept {
-  return launch_packed(stream, config, kernel_access::record(kernel), arguments, where);
+  return launch_packed(stream, config, kernel_access::record(kernel), arguments, where, nullptr);
 }
 
 }  // namespace gpu::inline v1::detail

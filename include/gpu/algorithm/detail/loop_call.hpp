@@ -15,9 +15,10 @@ inline constexpr std::size_t most_loop_parameters = 32;
 
 /// An argument of a generated kernel: elements, or a value.
 struct loop_argument {
-  const loop_operand* operand;      ///< null for numbers and plain pointers
-  void* value;                      ///< the number or the pointer
-  const copy_end* plain = nullptr;  ///< the memory of a plain pointer, if it is known
+  const loop_operand* operand;         ///< null for numbers and plain pointers
+  void* value;                         ///< the number or the pointer
+  const copy_end* plain = nullptr;     ///< the memory of a plain pointer, if it is known
+  const loop_operand* view = nullptr;  ///< the view of which a plain pointer is
 };
 
 /// A snippet with the kernels that were made of it.
@@ -76,6 +77,7 @@ inline named_elements name_operand(const loop_call& call, std::size_t p) noexcep
 inline bool is_usable(const copy_end& memory, const element_type& type,
                       const context_ref& context) noexcept {
   if ((memory.address & (type.alignment - 1)) != 0) return false;
+  if (saturated_product(memory.count, type.bytes) > most_memory_bytes) return false;
   return memory.context ? memory.context == context : !memory.needs_context;
 }
 
@@ -161,6 +163,21 @@ inline result<> require_usable_plain(const loop_call& call, std::size_t p) noexc
                         {call.name(p), *call.arguments[p].plain, 1}, call.where);
 }
 
+/// Fails if parameter `p`, a plain pointer, is of a view that is faulty or has strides.
+inline result<> require_plain_view(const loop_call& call, std::size_t p) noexcept {
+  const loop_operand& view = *call.arguments[p].view;
+  if (view.fault)
+    return fail(fault_error(view.fault, call.code().function, call.name(p), call.where));
+  if (view.contiguous || view.memory.count < 2) return {};
+  text_builder out;
+  out << call.name(p)
+      << " is a view whose elements are not contiguous, but the parameter is a gpu::raw pointer, "
+         "which has no strides. Pass a contiguous copy, which gpu::evaluate(stream, view) makes, "
+         "or "
+         "declare the parameter without gpu::raw.";
+  return fail(refusal(errc::invalid_argument, call.code().function, out.finish(), call.where));
+}
+
 /// Fails with the reason why operand `p` cannot be used on the call's stream.
 inline result<> require_usable(const loop_call& call, std::size_t p) noexcept {
   const snippet& code = call.code();
@@ -181,6 +198,7 @@ inline result<> check_operands(const loop_call& call, std::size_t& count, bool& 
     const loop_operand* const operand = arguments[p].operand;
     if (operand == nullptr) {
       if (arguments[p].plain != nullptr) GPU_TRY(require_usable_plain(call, p));
+      if (arguments[p].view != nullptr) GPU_TRY(require_plain_view(call, p));
       continue;
     }
     if (operand->fault || !is_usable(operand->memory, parameters[p].type, context))

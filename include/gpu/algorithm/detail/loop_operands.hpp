@@ -59,12 +59,13 @@ template <class T, int Rank> loop_operand make_operand(const array_view<T, Rank>
   made.memory.on_device = true;
   made.rank = Rank;
   made.fault = fault_at(view.native(), view.stride(0));
-  std::ptrdiff_t dense = 1;
+  std::size_t dense = 1;
   for (int axis = Rank; axis-- > 0;) {
     made.extents[axis] = view.extent(axis);
     made.strides[axis] = view.stride(axis);
-    if (view.extent(axis) != 1 && view.stride(axis) != dense) made.contiguous = false;
-    dense *= static_cast<std::ptrdiff_t>(view.extent(axis));
+    if (view.extent(axis) != 1 && view.stride(axis) != static_cast<std::ptrdiff_t>(dense))
+      made.contiguous = false;
+    dense = saturated_product(dense, view.extent(axis));
   }
   return made;
 }

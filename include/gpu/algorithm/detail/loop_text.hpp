@@ -2,6 +2,7 @@
 /// \file
 /// `loop_writer`: writes the parts that all generated kernels share.
 
+#include <gpu/algorithm/detail/boolean_header.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/loop_form.hpp>
 #include <gpu/algorithm/detail/loops_header.hpp>
@@ -36,6 +37,7 @@ class loop_writer {
     out_.options = s_.options;
     // Macros and headers that are included first can bring in anything.
     out_.needs_runtime_types = !s_.options.defines.empty() || !s_.options.extra.empty();
+    out_.headers.push_back({boolean_header_name, boolean_header});
     out_.headers.push_back({loops_header_name, loops_header});
     out_.headers.push_back({numbers_header_name, numbers_header});
   }
@@ -122,7 +124,7 @@ class loop_writer {
       if (each.kind == parameter_kind::number) {
         code_ << "const " << type(p) << ' ' << name(p);
       } else {
-        const bool direct = !is_element(p) && !is_view(p);
+        const bool direct = !is_element(p) && !is_view(p) && !is_boolean(p);
         code_ << (each.writable ? "" : "const ") << type(p) << "* const " << (direct ? "" : "gpu_")
               << name(p) << (direct ? "" : "_data");
       }
@@ -136,6 +138,11 @@ class loop_writer {
             << type(p) << ", gpu_layout> " << name(p) << "{gpu_" << name(p) << "_data, gpu_views, "
             << view << "};\n";
     });
+    for (std::size_t p = 0; p < s_.parameters.size(); ++p) {
+      if (is_view(p) || is_element(p) || !is_boolean(p)) continue;
+      code_ << "  const gpu::loops::booleans<" << (s_.parameters[p].writable ? "" : "const ")
+            << "bool> " << name(p) << "{gpu_" << name(p) << "_data};\n";
+    }
   }
 
   /// Writes `gpu_load` or `gpu_store`.
@@ -293,6 +300,9 @@ class loop_writer {
   const text& name(std::size_t p) const noexcept { return s_.parameters[p].name; }
   string_ref type(std::size_t p) const noexcept { return s_.parameters[p].type.name; }
   bool is_view(std::size_t p) const noexcept { return (form_.views >> p & 1u) != 0; }
+  bool is_boolean(std::size_t p) const noexcept {
+    return s_.parameters[p].kind != parameter_kind::number && type(p) == "bool";
+  }
   bool is_element(std::size_t p) const noexcept {
     return form_.by_element && uses_[p].access != element_access::memory;
   }

@@ -9,10 +9,22 @@ inline constexpr char loops_header_name[] = "gpu/loops.hpp";
 
 inline constexpr char loops_header[] = R"gpu(#ifndef GPU_LOOPS_HPP
 #define GPU_LOOPS_HPP
-// Compiled with --device-as-default-execution-space.
+// Compiled with --device-as-default-execution-space, after <gpu/boolean.hpp>.
 
 namespace gpu {
 namespace loops {
+
+/// The type that an element has in memory.
+template <class T> struct in_memory { using type = T; };
+template <> struct in_memory<bool> { using type = boolean; };
+template <> struct in_memory<const bool> { using type = const boolean; };
+template <class T> constexpr bool is_bool = false;
+template <> constexpr bool is_bool<bool> = true;
+
+/// Returns the element in memory.
+template <class T> inline typename in_memory<T>::type& element_at(T* where) {
+  return *reinterpret_cast<typename in_memory<T>::type*>(where);
+}
 
 /// The type that moves so many bytes with one instruction.
 template <int Bytes> struct chunk;
@@ -34,13 +46,17 @@ inline void load(T (&to)[Count], const T* from) {
   constexpr int bytes = chunk_bytes<T, (Aligned < Count ? Aligned : Count)>();
   if constexpr (bytes <= int(sizeof(T))) {
 #pragma unroll
-    for (int k = 0; k < Count; ++k) to[k] = from[k];
+    for (int k = 0; k < Count; ++k) to[k] = element_at(from + k);
   } else {
     using type = typename chunk<bytes>::type;
 #pragma unroll
     for (int c = 0; c < int(sizeof(T)) * Count / bytes; ++c) {
       const type raw = reinterpret_cast<const type*>(from)[c];
       memcpy(reinterpret_cast<char*>(to) + c * bytes, &raw, bytes);
+    }
+    if constexpr (is_bool<T>) {
+#pragma unroll
+      for (int k = 0; k < Count; ++k) to[k] = element_at(to + k);
     }
   }
 }
@@ -93,7 +109,7 @@ template <class Index, int Rank, int Views> struct layout {
       const T* const source = from + offset(index + first, view);
       if (step > 1 && stride[view][Rank - 1] == 0) {
 #pragma unroll
-        for (int k = 0; k < step; ++k) part[k] = *source;
+        for (int k = 0; k < step; ++k) part[k] = element_at(source);
       } else {
         loops::load<step>(part, source);
       }
@@ -113,7 +129,7 @@ template <class Index, int Rank, int Views> struct layout {
     const Index step = stride[view][Axis];
     if (step == 1) return loops::load<Aligned>(to, from);
 #pragma unroll
-    for (int k = 0; k < Count; ++k) to[k] = from[k * step];
+    for (int k = 0; k < Count; ++k) to[k] = element_at(from + k * step);
   }
   template <int Aligned, int Axis, class T, int Count>
   void store_along(T* to, const T (&from)[Count], int view) const {
@@ -180,7 +196,20 @@ template <class T, class Layout> struct strided {
   T* first;
   const Layout& shape;
   int view;
-  T& operator[](long long index) const { return first[shape.offset(index, view)]; }
+  typename in_memory<T>::type& operator[](long long index) const {
+    return element_at(first + shape.offset(index, view));
+  }
+};
+
+/// An array parameter of bools whose elements are contiguous. It also passes for a pointer.
+template <class T> struct booleans {
+  T* first;
+  template <class Index> typename in_memory<T>::type& operator[](Index index) const {
+    return element_at(first + index);
+  }
+  typename in_memory<T>::type& operator*() const { return element_at(first); }
+  template <class Index> booleans operator+(Index count) const { return {first + count}; }
+  operator T*() const { return first; }
 };
 
 /// Runs over the elements from `start` on in a tile that is not whole: over groups as long as all

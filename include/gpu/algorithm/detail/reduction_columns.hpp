@@ -26,7 +26,7 @@ inline int find_segment_axes(const loop_operand& shape, std::size_t segments) no
   std::size_t product = 1;
   for (int axis = 0; axis < shape.rank; ++axis) {
     if (product == segments) return axis;
-    product *= shape.extents[axis];
+    product = saturated_product(product, shape.extents[axis]);
   }
   return 0;
 }

@@ -54,11 +54,10 @@ inline void write_neighbors(loop_writer& out, const snippet_parameter& keys, boo
       if (*condition != '\0') out.code() << condition << " ? ";
       out.code() << "group." << name << '[' << in_group << ']';
       if (*condition == '\0') return static_cast<void>(out.code() << ";\n");
-      out.code() << " : gpu_" << name << "_data";
+      out.code() << " : gpu::loops::element_at(gpu_" << name << "_data + (" << index << "));\n";
     } else {
-      out.code() << name;
+      out.code() << name << '[' << index << "];\n";
     }
-    out.code() << '[' << index << "];\n";
   };
   constexpr const char* parameters = " = [&](auto& group, const int k, const long long i) {\n";
   out.code() << "  using gpu_key = " << keys.type.name << ";\n  const auto gpu_pick" << parameters;
@@ -124,13 +123,14 @@ inline void write_compaction_stores(loop_writer& out, const compaction_state& st
   switch (state.kind) {
     case compaction_kind::nothing: break;
     case compaction_kind::all:
-      write_store("store_parted", "gpu_out, *gpu_total", "from, gpu_index(n), ",
+      write_store("store_parted", "&gpu_out[0], *gpu_total", "from, gpu_index(n), ",
                   "gpu_pick(group, k, from + k)");
       break;
     case compaction_kind::run:
-      write_store("store_kept", "gpu_results, gpu_capacity", "", "items[k].value");
+      write_store("store_kept", "&gpu_results[0], gpu_capacity", "", "items[k].value");
       [[fallthrough]];
-    default: write_store("store_kept", "gpu_out, gpu_capacity", "", "gpu_pick(group, k, from + k)");
+    default:
+      write_store("store_kept", "&gpu_out[0], gpu_capacity", "", "gpu_pick(group, k, from + k)");
   }
   out.code() << "  };\n";
 }

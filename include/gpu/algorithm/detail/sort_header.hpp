@@ -51,7 +51,8 @@ struct call {
 };
 
 /// Keys as bits: unsigned integers in the order of the keys. `Exponent` is how many bits the
-/// exponent of a floating-point number has, 0 for an integer. NaN comes last, -0 equals 0.
+/// exponent of a floating-point number has, 0 for an integer, and 1 for a bool, of which all bytes but
+/// 0 are true. NaN comes last, -0 equals 0.
 template <class BitsType, int Exponent> struct key_format {
   using bits = BitsType;
   static constexpr int width = 8 * int(sizeof(bits));
@@ -60,6 +61,8 @@ template <class BitsType, int Exponent> struct key_format {
   static bits ordered(bits key) {
     if constexpr (Exponent == 0) {
       return key;
+    } else if constexpr (Exponent == 1) {
+      return key != 0;
     } else {
       constexpr bits sign = bits(bits(1) << (width - 1));
       constexpr bits infinity = bits(((bits(1) << Exponent) - 1) << (width - 1 - Exponent));

@@ -23,6 +23,9 @@ constexpr const char* name_of(sort_order order) noexcept {
 
 namespace detail {
 
+/// Stands for the bits of the exponent of a bool. All bytes of one but 0 are equal keys.
+inline constexpr std::uint8_t bool_exponent = 1;
+
 /// A type of keys. Signed and unsigned integers of one size are sorted by the same kernel.
 struct sort_key {
   const char* name;  ///< for the names of kernels
@@ -47,6 +50,7 @@ concept sortable = (is_arithmetic<T> && !same<T, long double>) || is_device_type
 
 template <class T> constexpr sort_key sort_key_of() noexcept {
   constexpr auto bytes = static_cast<std::uint8_t>(sizeof(T));
+  if constexpr (same<T, bool>) return {"bool", bytes, bool_exponent, 0};
   if constexpr (is_device_type<T>("gpu::half")) return {"half", bytes, 5, 0};
   if constexpr (is_device_type<T>("gpu::bfloat16")) return {"bfloat16", bytes, 8, 0};
   if constexpr (same<T, float>) return {"float", bytes, 8, 0};

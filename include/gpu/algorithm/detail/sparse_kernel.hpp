@@ -3,6 +3,7 @@
 /// Writes the programs of sparse matrices, and launches their kernels.
 
 #include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/boolean_header.hpp>
 #include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/loops_header.hpp>
@@ -21,6 +22,7 @@ enum class structure_kernel : unsigned char { check, keys, split, offsets };
 /// Writes the program that multiplies with a matrix of this type.
 inline result<> write_sparse_product(const element_type& value, generated_program& program) {
   text_builder out;
+  program.headers.push_back({boolean_header_name, boolean_header});
   program.headers.push_back({loops_header_name, loops_header});
   program.headers.push_back({reduction_header_name, reduction_header});
   program.headers.push_back({numbers_header_name, numbers_header});

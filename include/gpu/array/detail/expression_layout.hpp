@@ -142,6 +142,18 @@ inline unexpected<cuda_error> refuse_number(const evaluation& call,
   return refuse_evaluation(call, errc::invalid_argument, out);
 }
 
+/// Fails for a shape of more elements than memory can have bytes.
+inline result<> require_countable(const evaluation& call,
+                                  const expression_layout& layout) noexcept {
+  if (saturated_product(layout.extents, layout.rank) <= most_memory_bytes) return {};
+  text_builder out;
+  out << "the expression has the shape ";
+  write_extents(out, layout.extents, layout.rank);
+  out << ", which is more than " << most_memory_bytes
+      << " elements. Evaluate parts of it, or pass smaller extents.";
+  return refuse_evaluation(call, errc::size_overflow, out);
+}
+
 /// Enlarges the shape by that of a slot.
 inline result<> add_extents(const evaluation& call, expression_layout& layout,
                             const expression_slot& slot) noexcept {
@@ -149,7 +161,8 @@ inline result<> add_extents(const evaluation& call, expression_layout& layout,
   if (layout.rank == 0) {
     layout.rank = rank;
     for (int axis = 0; axis < rank; ++axis) layout.extents[axis] = slot.extent(axis);
-    return {};
+    // A view was counted when it was made.
+    return slot.header().what == opcode::view ? result<>{} : require_countable(call, layout);
   }
   bool fits = rank == layout.rank;
   for (int axis = 0; fits && axis < rank; ++axis) fits = slot.extent(axis) == layout.extents[axis];
@@ -177,14 +190,15 @@ inline result<> add_extents(const evaluation& call, expression_layout& layout,
   }
   layout.rank = most;
   for (int axis = 0; axis < most; ++axis) layout.extents[axis] = extents[axis];
-  return {};
+  return require_countable(call, layout);
 }
 
 /// Fails if indices choose from an axis without elements.
 inline result<> require_taken_elements(const evaluation& call,
                                        const expression_slot& slot) noexcept {
   std::size_t count = 1;
-  for (int axis = 0; axis < slot.header().rank; ++axis) count *= slot.extent(axis);
+  for (int axis = 0; axis < slot.header().rank; ++axis)
+    count = saturated_product(count, slot.extent(axis));
   if (slot.taken_size() != 0 || count == 0) return {};
   text_builder out;
   out << "the operand of gpu::take has no elements along the axis, so none of the indices is "

@@ -285,7 +285,8 @@ class expression_writer {
     const string_ref element = operands[0].name;
     const string_ref view = element.substring(0, element.size() - sizeof "[i]" + 1);
     out << '(' << facts_of(result).device_name << ")(&" << element << ")[gpu_taken(";
-    write_converted(out, operands[1], element_kind::int64);
+    const bool is_unsigned = operands[1].kind == element_kind::uint64;
+    write_converted(out, operands[1], is_unsigned ? element_kind::uint64 : element_kind::int64);
     out << ", " << view << "_size) * " << view << "_stride]";
   }
 

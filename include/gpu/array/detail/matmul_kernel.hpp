@@ -2,6 +2,7 @@
 /// \file
 /// Writes the text of the kernel of matrix products, and launches it.
 
+#include <gpu/algorithm/detail/boolean_header.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/loop_plan.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
@@ -24,7 +25,8 @@ template <class T> constexpr product_type product_type_of() noexcept {
   constexpr element_type own = element_type_of<T>();
   if constexpr (same<T, double>) return {own, "double", 8, "fma(a, b, c)"};
   if constexpr (same<T, float> || short_number<T>) return {own, "float", 4, "fmaf(a, b, c)"};
-  if constexpr (same<T, bool>) return {own, "unsigned", 4, "c | (a & b)"};
+  if constexpr (same<T, bool>)
+    return {{"gpu::boolean", {}, own.bytes, own.alignment}, "unsigned", 4, "c | (a & b)"};
   if constexpr (complex_number<T>) {
     constexpr const char* product =
         "gpu_value(fma(-a.im, b.im, fma(a.re, b.re, c.re)), "
@@ -60,9 +62,12 @@ struct product_tile {
 inline result<> write_product(const product_type& type, const product_tile& tile,
                               generated_program& program) {
   text_builder out;
+  program.headers.push_back({boolean_header_name, boolean_header});
   program.headers.push_back({numbers_header_name, numbers_header});
   program.headers.push_back({matmul_header_name, matmul_header});
-  out << "#include <gpu/numbers.hpp>\n#include <gpu/matmul.hpp>\nusing gpu_value = " << type.value
+  out << "#include <gpu/boolean.hpp>\n#include <gpu/numbers.hpp>\n#include <gpu/matmul.hpp>\nusing "
+         "gpu_value = "
+      << type.value
       << ";\nextern \"C\" __global__ void __launch_bounds__(256) gpu_matmul(\n    const "
       << type.element.name << "* a, const " << type.element.name << "* b, " << type.element.name
       << "* c,\n    const __grid_constant__ gpu::products::shape s) {\n"

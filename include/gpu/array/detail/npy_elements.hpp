@@ -12,17 +12,9 @@ namespace gpu::inline v1::detail {
 /// before they are read.
 inline result<> require_length(const named_file& file, const npy_header& header,
                                const byte_source& source) noexcept {
-  std::uint64_t bytes = header.type.bytes;
-  bool overflows = false, empty = false;
-  for (int axis = 0; axis < header.rank; ++axis) {
-    empty = empty || header.extents[axis] == 0;
-    overflows = __builtin_mul_overflow(bytes, header.extents[axis], &bytes) || overflows;
-  }
-  if (empty) {
-    bytes = 0;
-  } else if (overflows) {
-    bytes = ~std::uint64_t{0};
-  }
+  std::size_t bytes = header.type.bytes;
+  for (int axis = 0; axis < header.rank; ++axis)
+    bytes = saturated_product(bytes, header.extents[axis]);
   if (bytes == source.left()) return {};
   const bool fewer = source.left() < bytes;
   return fail(file.damaged(source.offset() + (fewer ? source.left() : bytes),

@@ -7,6 +7,9 @@ namespace gpu::inline v1::detail {
 inline constexpr char take_helper[] =
     R"gpu(__device__ inline long long gpu_taken(const long long index, const long long size) {
   return index < 0 ? index + size : index;
+}
+__device__ inline unsigned long long gpu_taken(const unsigned long long index, const long long) {
+  return index;
 })gpu";
 
 /// For values of the types of that header, which parameters of the kernel need not have.

@@ -21,11 +21,7 @@ struct reduction_step {
   expression_ref operand() const noexcept {
     return {words.data(), words.size(), element_kind::none, rank};
   }
-  std::size_t count() const noexcept {
-    std::size_t product = 1;
-    for (int axis = 0; axis < rank; ++axis) product *= extents[axis];
-    return product;
-  }
+  std::size_t count() const noexcept { return saturated_product(extents, rank); }
   const named_reduction& texts() const noexcept { return reduction().texts(count()); }
 };
 
@@ -64,7 +60,7 @@ inline bool order_kept_first(const reduction_step& step, int* order,
     for (int axis = 0; axis < step.rank; ++axis) {
       if (step.reduction().has_axis(axis) != reduced) continue;
       order[used++] = axis;
-      if (!reduced) segments *= step.extents[axis];
+      if (!reduced) segments = saturated_product(segments, step.extents[axis]);
     }
   }
   for (int k = 0; k < used; ++k) {

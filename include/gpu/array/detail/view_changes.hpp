@@ -17,7 +17,8 @@ inline int resolve_axis(view_layout& view, std::int64_t axis, int rank,
 }
 
 /// Sets the axes of `view` to `axes` of `from`, in that order.
-inline void permute_layout(view_layout& view, const int* axes, view_function function) noexcept {
+inline void permute_layout(view_layout& view, const std::int64_t* axes,
+                           view_function function) noexcept {
   const view_layout from = view;
   std::uint32_t seen = 0;
   for (int to = 0; to < from.rank; ++to) {
@@ -55,22 +56,10 @@ inline void set_dense_strides(view_layout& view, axis_order order = axis_order::
   }
   std::size_t dense = 1;
   for (int at = view.rank; at-- > 0;) {
-    view.strides[axes[at]] = static_cast<std::ptrdiff_t>(dense);
-    dense *= view.extents[axes[at]];
+    // Of no elements, a stride that memory cannot have means nothing.
+    view.strides[axes[at]] = dense > most_memory_bytes ? 0 : static_cast<std::ptrdiff_t>(dense);
+    dense = saturated_product(dense, view.extents[axes[at]]);
   }
-}
-
-/// Returns the product of extents, saturated.
-inline std::size_t product_of(const std::int64_t* extents, int count) noexcept {
-  std::size_t product = 1;
-  bool overflows = false, empty = false;
-  for (int axis = 0; axis < count; ++axis) {
-    empty = empty || extents[axis] == 0;
-    overflows =
-        __builtin_mul_overflow(product, static_cast<std::size_t>(extents[axis]), &product) ||
-        overflows;
-  }
-  return empty ? 0 : overflows ? ~std::size_t{0} >> 1 : product;
 }
 
 /// Gives a view another shape; an extent of -1 follows from the others. The elements keep their
@@ -82,32 +71,31 @@ inline void reshape_layout(view_layout& view, const std::int64_t* wanted, int ra
     return;
   }
   const std::size_t size = view.size();
-  std::int64_t extents[most_view_axes];
+  std::size_t extents[most_view_axes];
   int unknown = -1, unknown_count = 0;
   for (int axis = 0; axis < rank; ++axis) {
-    extents[axis] = wanted[axis];
+    extents[axis] = static_cast<std::size_t>(wanted[axis]);
     if (wanted[axis] >= 0) continue;
     ++unknown_count;
     unknown = axis;
     extents[axis] = 1;
   }
   if (unknown_count > 1) view.refuse(fault_kind::unknown_extents, function, unknown_count);
-  const std::size_t known = product_of(extents, rank);
+  const std::size_t known = saturated_product(extents, rank);
+  const auto shown =
+      static_cast<std::int64_t>(known < most_memory_bytes ? known : most_memory_bytes);
   if (unknown_count == 1) {
     if (known == 0 || size % known != 0) {
-      view.refuse(fault_kind::unknown_extent, function, static_cast<std::int64_t>(known),
-                  static_cast<std::int64_t>(size));
+      view.refuse(fault_kind::unknown_extent, function, shown, static_cast<std::int64_t>(size));
     } else {
-      extents[unknown] = static_cast<std::int64_t>(size / known);
+      extents[unknown] = size / known;
     }
   } else if (known != size) {
-    view.refuse(fault_kind::size, function, static_cast<std::int64_t>(known),
-                static_cast<std::int64_t>(size));
+    view.refuse(fault_kind::size, function, shown, static_cast<std::int64_t>(size));
   }
   const view_layout from = view;
   view.rank = rank;
-  for (int axis = 0; axis < rank; ++axis)
-    view.extents[axis] = static_cast<std::size_t>(extents[axis]);
+  for (int axis = 0; axis < rank; ++axis) view.extents[axis] = extents[axis];
   set_dense_strides(view);
   if (view.fault || size == 0) return;
 
@@ -158,6 +146,7 @@ inline void broadcast_layout(view_layout& view, const std::size_t* extents, int 
     view.extents[axis] = extents[axis];
     view.strides[axis] = 0;
   }
+  view.refuse_too_large(function);
 }
 
 /// Makes the last axis one of elements of another size.

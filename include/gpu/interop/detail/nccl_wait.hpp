@@ -270,11 +270,12 @@ inline result<> require_counts(const char* function, const char* name, const ncc
                                const nccl_operand& other, std::size_t times, std::size_t parts,
                                source_location where) noexcept {
   const bool same_type = tested.type == other.type;
-  if (same_type && tested.count == other.count * times && other.count % parts == 0) return {};
+  const std::size_t wanted = saturated_product(other.count, times);
+  if (same_type && tested.count == wanted && other.count % parts == 0) return {};
   text_builder words;
   if (!same_type) {
     words << "in and out have elements of different types. Pass the same.";
-  } else if (tested.count != other.count * times) {
+  } else if (tested.count != wanted) {
     words << name << " has " << tested.count << (tested.type == 1 ? " bytes" : " numbers")
           << ", but " << other.count << " times " << times
           << " are needed. Pass memory of that size.";
@@ -282,8 +283,7 @@ inline result<> require_counts(const char* function, const char* name, const ncc
     words << other.count << " bytes are not a multiple of the number of ranks, " << parts
           << ". Pass as much for each rank.";
   }
-  return fail(refusal(errc::size_mismatch, function, words.finish(), where, tested.count,
-                      other.count * times));
+  return fail(refusal(errc::size_mismatch, function, words.finish(), where, tested.count, wanted));
 }
 
 inline result<> require_nccl_rank(const char* function, int rank, int ranks,

@@ -1,7 +1,8 @@
 #pragma once
 /// \file
 /// Arguments of a launch that know the context of their memory, and views. Rejects memory that was
-/// moved away, memory of a device that the kernel's device cannot reach, and faulty views.
+/// moved away, memory of a device that the kernel's device cannot reach, faulty views, and views
+/// with strides for a pointer.
 
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/driver/detail/current_context.hpp>
@@ -16,12 +17,18 @@ template <class A>
 concept has_first_stride =
     requires(const A& argument) { kernel_argument_of<A>::first_stride(argument); };
 
-/// Returns whether a kernel in `context` can certainly use the argument. Asks the driver nothing.
+/// Returns whether a pointer does not say where the elements of a view are.
+template <class View> bool is_strided(const View& view) noexcept {
+  return view.size() > 1 && !view.is_contiguous();
+}
+
+/// Returns whether a kernel in `context` can certainly use the argument, which is passed for a
+/// pointer or not. Asks the driver nothing.
 template <class A>
-inline bool belongs_to([[maybe_unused]] const A& argument,
+inline bool belongs_to([[maybe_unused]] const A& argument, [[maybe_unused]] bool as_pointer,
                        [[maybe_unused]] context_ref context) noexcept {
   if constexpr (has_first_stride<A>) {
-    return !is_fault_address(argument.native());
+    return !is_fault_address(argument.native()) && !(as_pointer && is_strided(argument));
   } else if constexpr (!has_kernel_context<A>) {
     return true;
   } else if constexpr (reached_from_any_context<A>) {
@@ -32,24 +39,32 @@ inline bool belongs_to([[maybe_unused]] const A& argument,
 }
 
 /// Lists the arguments that know their context, and the views; `Count` is the number of all
-/// arguments.
+/// arguments, and `as_pointers` says which are passed for pointers.
 template <std::size_t Count> struct argument_owners {
   argument_owner list[Count == 0 ? 1 : Count];
   std::size_t count = 0;
 
-  template <class... A> explicit argument_owners(const A&... arguments) noexcept {
+  template <class... A>
+  explicit argument_owners([[maybe_unused]] const bool* as_pointers,
+                           const A&... arguments) noexcept {
     unsigned position = 0;
-    (add(++position, arguments), ...);
+    (add(++position, as_pointers, arguments), ...);
   }
 
  private:
-  template <class A> void add(unsigned position, const A& argument) noexcept {
+  template <class A>
+  void add(unsigned position, [[maybe_unused]] const bool* as_pointers,
+           const A& argument) noexcept {
     if constexpr (has_first_stride<A>) {
-      list[count++] = {context_ref(), argument.native(),
-                       kernel_argument_of<A>::first_stride(argument), position, true};
+      list[count++] = {context_ref(),
+                       argument.native(),
+                       kernel_argument_of<A>::first_stride(argument),
+                       position,
+                       true,
+                       as_pointers[position - 1] && is_strided(argument)};
     } else if constexpr (has_kernel_context<A>) {
       argument_owner& next = list[count++];
-      next = {kernel_argument_of<A>::context(argument), 0, 0, position, false};
+      next = {kernel_argument_of<A>::context(argument), 0, 0, position, false, false};
       if constexpr (!reached_from_any_context<A>)
         next.address = reinterpret_cast<CUdeviceptr>(kernel_argument_of<A>::pointer(argument));
     }
@@ -66,8 +81,16 @@ inline result<> check_owners(const prepared_launch& launch, const char* function
     text_builder out;
     if (each->is_view) {
       const view_fault fault = fault_at(each->address, each->limit);
-      if (!fault) continue;
+      if (!fault && !each->is_strided) continue;
       out << "kernel " << launch.kernel->label << ": argument " << each->position;
+      if (!fault) {
+        out << " is a view whose elements are not contiguous, but the parameter is a pointer, "
+               "which "
+               "has no strides. Pass a contiguous copy, which gpu::evaluate(stream, view) makes, "
+               "or "
+               "declare the parameter as a gpu::array_view.";
+        return fail(refusal(errc::invalid_argument, function, out.finish(), launch.where));
+      }
       return fail(fault_error(fault, function, out.finish().c_str(), launch.where));
     }
     out << "owner that is argument " << each->position << " of kernel " << launch.kernel->label;

@@ -18,7 +18,7 @@ struct parameter_type {
   unsigned char pointers = 0;  ///< how many times it has to be dereferenced
 };
 
-/// The elements that a kernel reaches through a parameter: a pointer or a span.
+/// The elements that a kernel reaches through a parameter: a pointer, a span or a view.
 template <class P> struct reached_element {
   static constexpr bool known = false;
 };
@@ -28,6 +28,7 @@ template <class T> struct reached_element<T*> {
 };
 template <class T, std::size_t Extent>
 struct reached_element<device_span<T, Extent>> : reached_element<T*> {};
+template <class T, int Rank> struct reached_element<array_view<T, Rank>> : reached_element<T*> {};
 
 /// Returns what is known of a type of C++.
 template <class P> constexpr parameter_type parameter_type_of() noexcept {

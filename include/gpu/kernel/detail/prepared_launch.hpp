@@ -15,6 +15,7 @@ struct argument_owner {
   std::int64_t limit;   ///< of a view: its first stride, see `view_fault`
   unsigned position;    ///< among the arguments, from 1
   bool is_view;
+  bool is_strided;  ///< a view that is passed for a pointer although it is not contiguous
 };
 
 /// A launch with its arguments packed.

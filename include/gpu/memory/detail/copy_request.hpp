@@ -124,14 +124,15 @@ inline bool belongs_to(const copy_end& end, const stream_ref& stream) noexcept {
 inline result<> copy_on(const stream_ref& stream, const copy_end& source,
                         const copy_end& destination, std::size_t element_size,
                         source_location where) noexcept {
+  std::size_t bytes = saturated_product(source.count, element_size);
   if (is_fast_path(stream) && belongs_to(source, stream) && belongs_to(destination, stream) &&
-      source.count == destination.count && source.count != 0) {
-    return queue_copy(stream, source, destination, source.count * element_size, where);
+      source.count == destination.count && bytes - 1 < most_memory_bytes) {
+    return queue_copy(stream, source, destination, bytes, where);
   }
   GPU_TRY(require(stream, "gpu::copy", where));
   GPU_TRY(require_owners(source, destination, where));
   GPU_TRY(require_same_size(source, destination, where));
-  const std::size_t bytes = source.count * element_size;
+  GPU_TRY(get_bytes("gpu::copy", source.count, element_size, bytes, where));
   if (bytes == 0) return {};
   bool peers = false;
   GPU_TRY(find_peers(stream, source.context, destination.context, peers, where));
@@ -189,7 +190,8 @@ inline result<> copy_and_wait(const copy_end& source, const copy_end& destinatio
                               std::size_t element_size, source_location where) noexcept {
   GPU_TRY(require_owners(source, destination, where));
   GPU_TRY(require_same_size(source, destination, where));
-  const std::size_t bytes = source.count * element_size;
+  std::size_t bytes = 0;
+  GPU_TRY(get_bytes("gpu::copy", source.count, element_size, bytes, where));
   if (bytes == 0) return {};
   context_ref context;
   GPU_TRY(find_context(destination.on_device ? destination : source, context, where));

@@ -3,6 +3,7 @@
 /// The parts that all owners of elements share: the memory and the count that move together, the
 /// range for the host, and the way to pass them to kernels.
 
+#include <gpu/core/detail/size_product.hpp>
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/refusals.hpp>
@@ -15,20 +16,18 @@ namespace gpu::inline v1::detail {
 inline constexpr std::size_t memory_alignment = 256;
 
 /// Sets `bytes` to `count * size`. Fails with `errc::size_overflow` if that and `spare` bytes
-/// together are more than a size_t can count.
+/// together are more than memory can have.
 inline result<> get_bytes(const char* function, std::size_t count, std::size_t size,
                           std::size_t& bytes, source_location where,
                           std::size_t spare = 0) noexcept {
-  std::size_t in_all = 0;
-  if (!__builtin_mul_overflow(count, size, &bytes) &&
-      !__builtin_add_overflow(bytes, spare, &in_all))
-    return {};
-  const std::size_t most = (~std::size_t{0} - spare) / size;
+  bytes = saturated_product(count, size);
+  if (bytes <= most_memory_bytes - spare) return {};
+  const std::size_t most = (most_memory_bytes - spare) / size;
   text_builder out;
   out << count << " elements of " << size << " bytes";
   if (const auto number = static_cast<std::ptrdiff_t>(count); number < 0)
     out << " (" << number << ", if the number was negative)";
-  out << " are more bytes than a size_t can count. Request at most " << most << " elements.";
+  out << " are more bytes than memory can have. Request at most " << most << " elements.";
   return fail(refusal(errc::size_overflow, function, out.finish(), where, count, most));
 }
 
@@ -81,7 +80,7 @@ template <class T, class Memory> class element_owner {
   T* data() noexcept { return static_cast<T*>(as_pointer(memory_.get().address)); }
   const T* data() const noexcept { return static_cast<T*>(as_pointer(memory_.get().address)); }
   std::size_t size() const noexcept { return size_; }
-  std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
+  std::size_t size_bytes() const noexcept { return saturated_product(size_, sizeof(T)); }
   bool empty() const noexcept { return size_ == 0; }
 
  protected:

@@ -28,14 +28,15 @@ template <class... Indices> constexpr int rank_after(int rank) noexcept {
 
 /// An argument without its type.
 struct axis_pick {
-  enum class kind : unsigned char { index, range, all, rest, added };
+  enum class kind : unsigned char { index, unsigned_index, range, all, rest, added };
   kind what;
   slice range;
 
   template <class I> explicit constexpr axis_pick(const I& index) noexcept {
     if constexpr (is_integral<I>) {
-      what = kind::index;
       range.first = static_cast<std::ptrdiff_t>(index);
+      // A number of an unsigned type is never negative, though the conversion may be.
+      what = !is_signed<I> && range.first < 0 ? kind::unsigned_index : kind::index;
     } else if constexpr (same<I, slice>) {
       what = kind::range;
       range = index;
@@ -73,6 +74,11 @@ inline void pick_axes(view_layout& view, const axis_pick* picks, int count) noex
         ++axis;
         break;
       }
+      case kind::unsigned_index:
+        view.refuse(fault_kind::unsigned_index, function, picks[p].range.first,
+                    static_cast<std::int64_t>(extent), axis);
+        ++axis;
+        break;
       case kind::range: {
         if (picks[p].range.step == 0) {
           view.refuse(fault_kind::step, function, 0, 0, axis);
@@ -80,7 +86,8 @@ inline void pick_axes(view_layout& view, const axis_pick* picks, int count) noex
         } else {
           const index_sequence chosen = select_indices(picks[p].range, extent);
           if (chosen.count != 0) view.advance(chosen.start * stride);
-          view.add_axis(chosen.count, chosen.step * stride);
+          // The step from the only element to no other may be any number.
+          view.add_axis(chosen.count, chosen.count > 1 ? chosen.step * stride : stride);
         }
         ++axis;
         break;

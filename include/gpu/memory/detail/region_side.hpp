@@ -69,15 +69,14 @@ template <pitched_range Range> region_side side_of(Range&& range) noexcept {
 
 /// Checks pitch, rows and size of pitched memory.
 /// **Errors**: `errc::empty_handle` for an owner that was moved from; `errc::invalid_argument` if
-/// rows or planes overlap; `errc::size_overflow` if the region has more bytes than a size_t can
-/// count.
+/// rows or planes overlap; `errc::size_overflow` if the region has more bytes than memory can
+/// have.
 inline result<> check_side(const char* function, const char* what, const region_side& side,
                            source_location where) noexcept {
   if (side.array != nullptr) return {};
   if (side.moved_from()) return fail(empty_handle_error(function, what, where));
-  std::size_t row = 0;
-  const bool overflows = __builtin_mul_overflow(side.size.width, side.element, &row);
-  if (overflows || side.pitch < row) {
+  const std::size_t row = saturated_product(side.size.width, side.element);
+  if (row > most_memory_bytes || side.pitch < row) {
     text_builder out;
     out << "each row of the " << what << " has " << side.size.width << " elements of "
         << side.element << " bytes, but the pitch is " << side.pitch
@@ -92,13 +91,11 @@ inline result<> check_side(const char* function, const char* what, const region_
     return fail(refusal(errc::invalid_argument, function, out.finish(), where, side.size.height,
                         side.rows));
   }
-  std::size_t plane = 0, all = 0;
-  if ((__builtin_mul_overflow(side.pitch, side.rows, &plane) ||
-       __builtin_mul_overflow(plane, side.size.depth, &all)) &&
-      !side.size.empty()) {
+  const std::size_t plane = saturated_product(side.pitch, side.rows);
+  if (saturated_product(plane, side.size.depth) > most_memory_bytes && !side.size.empty()) {
     text_builder out;
     out << "the " << what << " has " << side.size.depth << " planes of " << side.rows << " rows of "
-        << side.pitch << " bytes, which is more bytes than a size_t can count. Check the extents.";
+        << side.pitch << " bytes, which is more bytes than memory can have. Check the extents.";
     return fail(refusal(errc::size_overflow, function, out.finish(), where, side.size.depth));
   }
   return {};

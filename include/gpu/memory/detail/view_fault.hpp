@@ -25,7 +25,12 @@ enum class fault_kind : unsigned char {
   element_count,    ///< does not divide into elements of the other type
   window,           ///< is longer than the axis, or 0
   layout,           ///< does not start where elements of the other type may
+  unsigned_index,   ///< is above the largest signed number
+  too_large,        ///< has more bytes of elements than memory can have
+  outside,          ///< reaches beyond all addresses
+  address,          ///< is none; the limit is what was given
 };
+inline constexpr int fault_kinds = static_cast<int>(fault_kind::address) + 1;
 
 /// The function that made a faulty view.
 enum class view_function : unsigned char {
@@ -43,7 +48,10 @@ enum class view_function : unsigned char {
   sliding_windows,
   index_along,
   take,
+  meshgrid,
+  from_native,
 };
+inline constexpr int view_functions = static_cast<int>(view_function::from_native) + 1;
 
 /// The mistake that made a view faulty. A faulty view has extents of 0; its pointer, which is not
 /// an address, encodes the fault, and its first stride is the limit.
@@ -79,12 +87,18 @@ constexpr bool is_fault_address(std::uint64_t address) noexcept {
   return address >> 57 == fault_mark >> 57;
 }
 
-/// Returns the fault of a view with this pointer and first stride.
+/// Returns the fault of a view with this pointer and first stride. A pointer that only looks like
+/// one with a fault is no address.
 constexpr view_fault fault_at(std::uint64_t address, std::int64_t limit) noexcept {
   if (!is_fault_address(address)) return {};
+  const int kind = static_cast<int>(address >> 52 & 31);
+  const int function = static_cast<int>(address >> 47 & 31);
+  if (kind == 0 || kind >= fault_kinds || function >= view_functions)
+    return {fault_kind::address, view_function::from_native, 0, 0,
+            static_cast<std::int64_t>(address)};
   view_fault fault;
-  fault.kind = static_cast<fault_kind>(address >> 52 & 31);
-  fault.function = static_cast<view_function>(address >> 47 & 31);
+  fault.kind = static_cast<fault_kind>(kind);
+  fault.function = static_cast<view_function>(function);
   fault.axis = static_cast<int>(address >> fault_asked_bits & 63);
   fault.asked = static_cast<std::int64_t>(address << (64 - fault_asked_bits)) >>
                 (64 - fault_asked_bits);  // with its sign
@@ -106,13 +120,16 @@ inline const char* name_of(view_function function) noexcept {
                                    "gpu::view_as",
                                    "gpu::sliding_windows",
                                    "gpu::index_along",
-                                   "gpu::take"};
+                                   "gpu::take",
+                                   "gpu::meshgrid",
+                                   "gpu::array_view::from_native"};
+  static_assert(sizeof names / sizeof *names == view_functions && view_functions <= 32);
   return names[static_cast<int>(function)];
 }
 
 // The message for each `fault_kind`: what is wrong, and what to do. `%a` stands for what was asked
 // for, `%l` for the limit, `%-` for the limit below 0, `%m` for the largest index, `%x` for the
-// axis.
+// axis, `%h` for the limit in hexadecimal.
 inline constexpr const char* fault_sentences[] = {
     "",
     "index %a is out of range for axis %x, which has %l elements. Pass an index from %- to %m, or "
@@ -141,16 +158,28 @@ inline constexpr const char* fault_sentences[] = {
     "a window of %a elements does not fit axis %x, which has %l. Pass at least 1, and an axis "
     "with at least as many.",
     "the view begins %a bytes past a multiple of %l bytes, to which elements of the new type are "
-    "aligned. Pass a part that begins there."};
+    "aligned. Pass a part that begins there.",
+    "index %a is out of range for axis %x, which has %l elements: a number of an unsigned type is "
+    "never negative. Pass an index below %l, or one of a signed type to count from the end.",
+    "the view would have more than %l bytes of elements, the most that memory can have. Pass "
+    "smaller extents.",
+    "the extents and strides reach beyond the last address there is. Pass those of the memory; "
+    "strides count elements.",
+    "%h is not an address of memory. Pass the address that the driver returned."};
+static_assert(sizeof fault_sentences / sizeof *fault_sentences == fault_kinds && fault_kinds <= 32);
 inline constexpr const char* no_elements_sentence =
     "index %a is out of range for axis %x, which has 0 elements. Take a slice, which may be empty.";
 inline constexpr const char* no_axes_sentence =
     "axis %a is out of range for 0 axes: a view of rank 0 has none.";
 
+constexpr bool is_index_fault(const view_fault& fault) noexcept {
+  return fault.kind == fault_kind::index || fault.kind == fault_kind::unsigned_index;
+}
+
 /// Writes what is wrong and what to do.
 inline void explain_fault(text_builder& out, const view_fault& fault) noexcept {
   const char* at = fault_sentences[static_cast<int>(fault.kind)];
-  if (fault.limit == 0 && fault.kind == fault_kind::index) at = no_elements_sentence;
+  if (fault.limit == 0 && is_index_fault(fault)) at = no_elements_sentence;
   if (fault.limit == 0 && fault.kind == fault_kind::axis) at = no_axes_sentence;
   for (; *at != '\0'; ++at) {
     if (*at != '%') {
@@ -158,6 +187,17 @@ inline void explain_fault(text_builder& out, const view_fault& fault) noexcept {
       continue;
     }
     const char which = *++at;
+    if (which == 'h') {
+      char digits[20];
+      __builtin_snprintf(digits, sizeof digits, "0x%llx",
+                         static_cast<unsigned long long>(fault.limit));
+      out << digits;
+      continue;
+    }
+    if (which == 'a' && fault.kind == fault_kind::unsigned_index) {
+      out << static_cast<std::uint64_t>(fault.asked);
+      continue;
+    }
     out << (which == 'a'   ? fault.asked
             : which == 'l' ? fault.limit
             : which == '-' ? -fault.limit
@@ -174,8 +214,7 @@ inline cuda_error fault_error(const view_fault& fault, const char* user, const c
   const char* const made_by = name_of(fault.function);
   if (user != nullptr) out << what << " is the result of a faulty " << made_by << ": ";
   explain_fault(out, fault);
-  const bool is_index = fault.kind == fault_kind::index;
-  return refusal(is_index ? errc::index_out_of_range : errc::invalid_argument,
+  return refusal(is_index_fault(fault) ? errc::index_out_of_range : errc::invalid_argument,
                  user != nullptr ? user : made_by, out.finish(), where,
                  static_cast<std::uint64_t>(fault.asked), static_cast<std::uint64_t>(fault.limit));
 }

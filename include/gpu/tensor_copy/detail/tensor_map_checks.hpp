@@ -171,8 +171,9 @@ inline result<> describe_tensor(native_tensor& out, const view_layout& view, ten
       out.strides[n - 1] = static_cast<cuuint64_t>(bytes);
     } else {  // it matters to nobody, but the driver checks it
       const std::uint64_t inner = n == 1 ? view.element_bytes : out.strides[n - 2];
-      const std::uint64_t dense = (inner * out.extents[n - 1] + unit - 1) / unit * unit;
-      out.strides[n - 1] = dense < tensor_stride_end ? dense : unit;
+      const std::uint64_t row = saturated_product(inner, out.extents[n - 1]);
+      const std::uint64_t dense = row / unit * unit + (row % unit == 0 ? 0 : unit);
+      out.strides[n - 1] = row < tensor_stride_end && dense < tensor_stride_end ? dense : unit;
     }
   }
   return {};
@@ -188,7 +189,7 @@ constexpr std::size_t span_of(tensor_swizzle swizzle) noexcept {
 inline result<> check_inner_bytes(const char* what, std::size_t count, std::size_t element_bytes,
                                   const tensor_map_options& options,
                                   const tensor_map_call& call) noexcept {
-  const std::size_t bytes = count * element_bytes;
+  const std::size_t bytes = saturated_product(count, element_bytes);
   if (options.interleave != tensor_interleave::none) return {};
   text_builder out;
   if (bytes % 16 != 0) {
@@ -213,7 +214,7 @@ inline result<> check_tile_bytes(const char* what, std::size_t rows, std::size_t
                                  const tensor_map_call& call) noexcept {
   const bool spread =
       options.swizzle != tensor_swizzle::none && options.interleave == tensor_interleave::none;
-  const std::size_t bytes = rows * (spread ? span_of(options.swizzle) : row_bytes);
+  const std::size_t bytes = saturated_product(rows, spread ? span_of(options.swizzle) : row_bytes);
   int most = 0;
   GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
       call.where, &most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, on.native()));

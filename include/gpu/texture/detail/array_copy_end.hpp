@@ -107,17 +107,15 @@ inline cuda_error wrong_elements(const char* what, const texel_part& elements, t
 
 inline result<> require_count(const char* what, std::size_t count, std::size_t per_texel,
                               const box_extent& extent, source_location where) noexcept {
-  std::size_t wanted = 0;
-  const bool overflows = __builtin_mul_overflow(extent.width, extent.height, &wanted) ||
-                         __builtin_mul_overflow(wanted, extent.depth, &wanted) ||
-                         __builtin_mul_overflow(wanted, per_texel, &wanted);
-  if (count == wanted && !overflows) return {};
+  const std::size_t texels =
+      saturated_product(saturated_product(extent.width, extent.height), extent.depth);
+  const std::size_t wanted = saturated_product(texels, per_texel);
+  if (count == wanted && wanted <= most_memory_bytes) return {};
   text_builder out;
   out << "the " << what << " has " << count << " elements, but a copy of " << extent.width << " x "
       << extent.height << " x " << extent.depth << " texels needs ";
-  if (overflows) {
-    wanted = ~std::size_t{0};
-    out << "more than a size_t can count";
+  if (wanted > most_memory_bytes) {
+    out << "more than memory can have";
   } else {
     out << wanted;
   }

@@ -41,7 +41,7 @@ struct texture_request {
     resource.address = static_cast<CUdeviceptr>(rows.address);
     resource.format = format;
     resource.width = width;
-    resource.height = rows.size.height * rows.size.depth;
+    resource.height = saturated_product(rows.size.height, rows.size.depth);
     resource.pitch = rows.pitch;
   }
 

@@ -1,0 +1,33 @@
+#pragma once
+/// \file
+/// Products of extents, strides and element sizes.
+
+#include <cstddef>
+
+namespace gpu::inline v1::detail {
+
+/// The most bytes that memory can have, and so the most elements of an array: a difference of two
+/// pointers counts them.
+inline constexpr std::size_t most_memory_bytes = ~std::size_t{0} >> 1;
+
+/// Returns the product, or the largest `size_t` if that is too small for it. So the result of
+/// several calls is right, too: 0 if a factor is 0, and more than `most_memory_bytes` if the
+/// product is.
+constexpr std::size_t saturated_product(std::size_t a, std::size_t b) noexcept {
+  std::size_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? ~std::size_t{0} : product;
+}
+
+/// Returns the product of extents in the same way.
+constexpr std::size_t saturated_product(const std::size_t* extents, int count) noexcept {
+  std::size_t product = 1;
+  for (int k = 0; k < count; ++k) product = saturated_product(product, extents[k]);
+  return product;
+}
+
+/// Returns the absolute value.
+constexpr std::size_t magnitude(std::ptrdiff_t number) noexcept {
+  return number < 0 ? ~static_cast<std::size_t>(number) + 1 : static_cast<std::size_t>(number);
+}
+
+}  // namespace gpu::inline v1::detail
