@@ -3,6 +3,7 @@
 /// Settings of a device's primary context, which all code of the process shares.
 
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/library_pools.hpp>
 
 namespace gpu::inline v1 {
 
@@ -43,6 +44,8 @@ inline result<> set_primary_context_flags(
 /// device. (cuDevicePrimaryCtxReset, the runtime's cudaDeviceReset)
 inline result<> reset_primary_context(device of,
                                       source_location where = source_location::current()) noexcept {
+  const CUmemoryPool pool = detail::library_pools::of_process().remove(of.native());
+  if (pool != nullptr) GPU_TRY(driver::call<&driver::entry_points::mem_pool_destroy>(where, pool));
   GPU_TRY(driver::call<&driver::entry_points::device_primary_ctx_reset>(where, of.native()));
   return detail::forget_primary_context(of.native(), where);
 }
