@@ -205,7 +205,8 @@ class memory_pool_ref : public memory_pool_operations<memory_pool_ref> {
                                  on, where));
     return memory_pool_ref::from_native(native, on);
   }
-  /// Returns the current pool of a device, which `device_buffer::create(stream, count)` uses.
+  /// Returns the current pool of a device. If it is not the default one,
+  /// `device_buffer::create(stream, count)` uses it.
   /// **Errors**: as for `default_of`. **Capture**: not affected. (cuDeviceGetMemPool)
   static result<memory_pool_ref> current_of(
       device on, source_location where = source_location::current()) noexcept {
