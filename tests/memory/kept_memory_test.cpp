@@ -12,6 +12,7 @@
 #include <gpu/memory/pitched_buffer.hpp>
 #include <gpu/texture/mipmapped_array.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <string>
@@ -109,7 +110,7 @@ TEST_CASE("kept memory: trim gives back what is free, and only that", "[memory][
   CHECK(f.held() >= 32 * mebibyte);
   std::vector<char> found(stays.size());
   value_of(gpu::copy(stays, found));
-  CHECK(found == std::vector<char>(found.size(), 7));
+  CHECK(std::ranges::count(found, char{7}) == static_cast<std::ptrdiff_t>(found.size()));
   value_of(gpu::trim(f.device));  // nothing is left to give back
   CHECK(pool_of(f.make(mebibyte)) == value_of(gpu::library_pool_of(f.device)).native());
 }
@@ -199,6 +200,7 @@ TEST_CASE("kept memory: before an error it is given back, and then after all wor
     faulty driver;
     const fixture f;
     const auto keep_some = [&] {
+      value_of(gpu::trim(f.device));
       static_cast<void>(f.make(8 * mebibyte));
       value_of(f.stream.synchronize());
       REQUIRE(f.held() == 8 * mebibyte);

@@ -38,7 +38,8 @@ inline result<memory_pool_ref> library_pool_of(
 /// driver again. (cuCtxSynchronize, cuMemPoolTrimTo)
 inline result<> trim(device of, source_location where = source_location::current()) noexcept {
   const context_ref primary = GPU_TRY(context::primary(of, where));
-  const CUmemoryPool pool = detail::library_pools::of_process().pool_of(of.native());
+  CUmemoryPool pool = nullptr, standard = nullptr;
+  GPU_TRY(detail::find_known_library_pool(of.native(), pool, standard, where));
   if (pool == nullptr) return {};
   GPU_TRY(primary.synchronize(where));
   return detail::trim_pool(pool, where);

@@ -83,10 +83,10 @@ inline result<> allocate_from(CUmemoryPool pool, const stream_ref& stream, std::
 inline result<> set_access_of_library_pool(CUmemoryPool standard, const memory_location& at,
                                            const CUmemAccessDesc& access,
                                            source_location where) noexcept {
-  const library_pool* const entry =
-      at.is_device() ? library_pools::of_process().find(at.id()) : nullptr;
-  if (entry == nullptr || entry->pool == nullptr || entry->standard != standard) return {};
-  return driver::call<&driver::entry_points::mem_pool_set_access>(where, entry->pool, &access, 1);
+  CUmemoryPool pool = nullptr, its_standard = nullptr;
+  if (at.is_device()) GPU_TRY(find_known_library_pool(at.id(), pool, its_standard, where));
+  if (pool == nullptr || its_standard != standard) return {};
+  return driver::call<&driver::entry_points::mem_pool_set_access>(where, pool, &access, 1);
 }
 
 }  // namespace detail

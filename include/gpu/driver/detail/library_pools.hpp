@@ -37,10 +37,14 @@ struct library_pools {
     const std::uint64_t generation = __atomic_load_n(&entry.generation, __ATOMIC_ACQUIRE);
     return generation == driver::entry_points_generation() + 1 ? &entry : nullptr;
   }
-  /// Returns the pool of a device, or null if it has none so far.
+  /// Returns the pool of a device, or null if it has none that is valid for the table in force.
   CUmemoryPool pool_of(CUdevice device) const noexcept {
     const library_pool* const entry = find(device);
     return entry != nullptr ? __atomic_load_n(&entry->pool, __ATOMIC_RELAXED) : nullptr;
+  }
+  /// Returns whether a pool was made for a device, be it for a table that is not in force any more.
+  bool was_made(CUdevice device) const noexcept {
+    return has(device) && __atomic_load_n(&of_device[device].pool, __ATOMIC_RELAXED) != nullptr;
   }
   /// Returns whether `pool` is one of the library's.
   bool contain(CUmemoryPool pool) const noexcept {

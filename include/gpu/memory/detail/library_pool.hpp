@@ -104,6 +104,14 @@ inline result<> find_library_pool(CUdevice device, CUmemoryPool& pool, CUmemoryP
   return {};
 }
 
+/// Does the same if the device has a pool already, and otherwise sets both to null.
+inline result<> find_known_library_pool(CUdevice device, CUmemoryPool& pool, CUmemoryPool& standard,
+                                        source_location where) noexcept {
+  pool = standard = nullptr;
+  if (!library_pools::of_process().was_made(device)) return {};
+  return find_library_pool(device, pool, standard, where);
+}
+
 /// Sets `pool` to the pool from which buffers on `device` come if the program names none: the
 /// library's. Sets it to null if the program has made another pool than the driver's default one
 /// current, and if there are no pools: then memory comes from cuMemAllocAsync. The program may do
@@ -130,8 +138,10 @@ inline result<> trim_pool(CUmemoryPool pool, source_location where) noexcept {
 /// is no such pool, or the stream is being captured.
 inline bool give_back_kept_memory(const stream_ref& stream, bool wait) noexcept {
   constexpr source_location nowhere;  // the caller has an error of its own
-  const CUmemoryPool pool = library_pools::of_process().pool_of(stream.device().native());
-  if (pool == nullptr) return false;
+  CUmemoryPool pool = nullptr, standard = nullptr;
+  if (!find_known_library_pool(stream.device().native(), pool, standard, nowhere).has_value() ||
+      pool == nullptr)
+    return false;
   if (wait) {
     bool captured = true;
     if (!get_captured(stream, captured, nowhere).has_value() || captured ||
