@@ -94,7 +94,7 @@ template <class T> class device_buffer : public detail::device_elements<T> {
   /// cuMemAllocAsync, cuMemFreeAsync)
   /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes
   /// requested, free, total and kept. Before that error the library gives back what it keeps, and
-  /// waits for the work of the context.
+  /// waits for the work of the context, which spoils captures of other streams in the context.
   static result<device_buffer> create(stream_ref stream, std::size_t count,
                                       source_location where = source_location::current()) noexcept {
     return create_from(stream, count, where);
