@@ -253,6 +253,36 @@ TEST_CASE("kept memory: what cannot be given back is told, with what to call",
              "the library keeps 8388608 more for them, which gpu::trim(device) gives back"));
 }
 
+TEST_CASE("kept memory: what was allocated before an error is freed, not allocated twice",
+          "[memory][pool][faults][cpu]") {
+  faulty driver;
+  const fixture f;
+  static_cast<void>(f.make(mebibyte));
+  value_of(f.stream.synchronize());
+  const std::size_t before = driver.live_objects();
+  driver.run_out_of_memory("cuCtxPopCurrent", 1);
+  CHECK(error_of(device_buffer<char>::create(f.device, 1000)).code() == CUDA_ERROR_OUT_OF_MEMORY);
+  driver.faults.clear();
+  CHECK(driver.live_objects() == before);
+}
+
+TEST_CASE("kept memory: another driver has no pool of the one before", "[memory][pool][cpu]") {
+  const fixture outside;
+  static_cast<void>(outside.make(mebibyte));
+  const memory_pool_ref before = value_of(gpu::library_pool_of(outside.device));
+  {
+    faulty driver;
+    driver.run_out_of_memory("cuMemAlloc", 1);
+    CHECK(error_of(device_buffer<char>::create(outside.device, 1000)).code() ==
+          CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK(driver.faults.calls("cuMemPoolTrimTo") == 0);
+    driver.faults.clear();
+    const fixture f;
+    CHECK_FALSE(value_of(gpu::library_pool_of(f.device)) == before);
+  }
+  CHECK(value_of(gpu::library_pool_of(outside.device)) == before);
+}
+
 TEST_CASE("kept memory: running out of memory in a capture leaves the capture alone",
           "[memory][pool][capture][faults][cpu]") {
   faulty driver;

@@ -181,7 +181,7 @@ class mipmapped_array : public mipmapped_array_operations<mipmapped_array<T>, T>
     GPU_TRY(detail::resolve_levels(function, shape, levels, where));
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = detail::native_descriptor(shape, format);
     CUmipmappedArray native = nullptr;
-    result<> made = detail::with_kept_memory(stream_ref::from_native(nullptr, in), [&] {
+    result<> made = detail::with_kept_memory(stream_ref::from_native(nullptr, in), native, [&] {
       return driver::call_in<&driver::entry_points::mipmapped_array_create>(
           in.native(), where, &native, &descriptor, levels);
     });

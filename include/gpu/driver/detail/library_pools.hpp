@@ -53,6 +53,15 @@ struct library_pools {
     return false;
   }
 
+  /// Makes the entry of a device valid if its pool was made for the driver with this default pool,
+  /// under another table. Returns whether it is valid. Call it under `changing`.
+  bool make_valid(CUdevice device, CUmemoryPool standard) noexcept {
+    const library_pool& entry = of_device[device];
+    if (find(device) != nullptr) return true;
+    if (entry.pool == nullptr || entry.standard != standard) return false;
+    set(device, standard, entry.pool);
+    return true;
+  }
   /// Call it under `changing`.
   void set(CUdevice device, CUmemoryPool standard, CUmemoryPool pool) noexcept {
     library_pool& entry = of_device[device];

@@ -107,7 +107,7 @@ inline result<> allocate(context_ref context, std::size_t bytes, device_memory& 
   device_allocation made;
   made.stream = stream_ref::from_native(nullptr, context);
   return obtain(made, bytes, memory, [&](CUdeviceptr& address) {
-    return with_kept_memory(made.stream, [&] {
+    return with_kept_memory(made.stream, address, [&] {
       return driver::call_in<&driver::entry_points::mem_alloc>(context.native(), where, &address,
                                                                bytes);
     });
@@ -138,7 +138,7 @@ inline result<> allocate(const stream_ref& stream, std::size_t bytes, device_mem
   result<> done = obtain(made, bytes, memory, [&](CUdeviceptr& address) -> result<> {
     CUmemoryPool pool = nullptr;
     GPU_TRY(choose_pool(stream.device().native(), pool, where));
-    return with_kept_memory(stream,
+    return with_kept_memory(stream, address,
                             [&] { return allocate_from(pool, stream, bytes, address, where); });
   });
   if (done.has_value() || !is_without_pools(done.error())) return done;

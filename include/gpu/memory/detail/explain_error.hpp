@@ -3,6 +3,7 @@
 /// Adds sentences to errors of the driver whose code alone says too little.
 
 #include <gpu/driver/capture_mode.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/library_pools.hpp>
 
 namespace gpu::inline v1::detail {

@@ -68,12 +68,7 @@ inline result<> make_library_pool(CUdevice device, source_location where) noexce
       driver::call<&driver::entry_points::device_get_default_mem_pool>(where, &standard, device));
   library_pools& all = library_pools::of_process();
   const scoped_lock held(all.changing);
-  if (all.find(device) != nullptr) return {};
-  const library_pool& before = all.of_device[device];
-  if (before.pool != nullptr && before.standard == standard) {
-    all.set(device, standard, before.pool);
-    return {};
-  }
+  if (all.make_valid(device, standard)) return {};
   owned_native_pool pool;
   GPU_TRY(create_library_pool(device, standard, pool, where));
   all.set(device, standard, pool.release());
@@ -108,7 +103,15 @@ inline result<> find_library_pool(CUdevice device, CUmemoryPool& pool, CUmemoryP
 inline result<> find_known_library_pool(CUdevice device, CUmemoryPool& pool, CUmemoryPool& standard,
                                         source_location where) noexcept {
   pool = standard = nullptr;
-  if (!library_pools::of_process().was_made(device)) return {};
+  library_pools& all = library_pools::of_process();
+  if (!all.was_made(device)) return {};
+  if (all.find(device) == nullptr) {
+    CUmemoryPool found = nullptr;
+    GPU_TRY(
+        driver::call<&driver::entry_points::device_get_default_mem_pool>(where, &found, device));
+    const scoped_lock held(all.changing);
+    if (!all.make_valid(device, found)) return {};
+  }
   return find_library_pool(device, pool, standard, where);
 }
 
@@ -152,14 +155,15 @@ inline bool give_back_kept_memory(const stream_ref& stream, bool wait) noexcept 
   return trim_pool(pool, nowhere).has_value();
 }
 
-/// Returns what `get()` returns, which allocates memory of the stream's device. If the device has
-/// too little, the library gives back what it keeps, and calls `get()` again: first what is free
-/// now, then what is free when the work of the context is done.
-template <class Get> result<> with_kept_memory(const stream_ref& stream, Get get) noexcept {
+/// Returns what `get()` returns, which sets `made` to memory of the stream's device. If the device
+/// has too little, the library gives back what it keeps, and calls `get()` again: first what is
+/// free now, then what is free when the work of the context is done.
+template <class Made, class Get>
+result<> with_kept_memory(const stream_ref& stream, const Made& made, Get get) noexcept {
   const last_error_mark before;
   result<> done = get();
   for (int attempt = 0; attempt < 2; ++attempt) {
-    if (done.has_value() || !is_out_of_memory(done.error()) ||
+    if (done.has_value() || !is_out_of_memory(done.error()) || made != Made{} ||
         !give_back_kept_memory(stream, attempt == 1))
       return done;
     done = get();
