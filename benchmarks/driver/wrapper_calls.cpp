@@ -122,11 +122,17 @@ int main() {
   compare(
       "stream synchronize, idle", [&] { return cu.stream_synchronize(stream); },
       [&] { return o.stream.synchronize(); });
+  // From the pool that buffers come from, unless another one is current.
+  const CUdevice device = machine.device.native();
+  const CUmemoryPool pool = benchmark::need(gpu::library_pool_of(machine.device)).native();
   compare(
       "allocation and free on a stream",
       [&] {
         CUdeviceptr address = 0;
-        const CUresult made = cu.mem_alloc_async(&address, 1 << 16, stream);
+        CUmemoryPool current = nullptr;
+        const CUresult asked = cu.device_get_mem_pool(&current, device);
+        if (asked != CUDA_SUCCESS) return asked;
+        const CUresult made = cu.mem_alloc_from_pool_async(&address, 1 << 16, pool, stream);
         return made != CUDA_SUCCESS ? made : cu.mem_free_async(address, stream);
       },
       [&] { return gpu::device_buffer<char>::create(o.stream, 1 << 16); });

@@ -19,6 +19,7 @@
 #include <gpu/memory/fill.hpp>
 #include <gpu/memory/growing_buffer.hpp>
 #include <gpu/memory/ipc.hpp>
+#include <gpu/memory/kept_memory.hpp>
 #include <gpu/memory/logging_allocator.hpp>
 #include <gpu/memory/managed_buffer.hpp>
 #include <gpu/memory/memory_access.hpp>

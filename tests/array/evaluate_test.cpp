@@ -202,5 +202,29 @@ TEST_CASE("assignments can be captured", "[array][evaluate]") {
   CHECK(f.download(b) == std::vector<int>(6, 9));
 }
 
+TEST_CASE("a new array has the memory that the last one had, also after a synchronization",
+          "[array][evaluate]") {
+  const fixture f;
+  const auto a = test::value_of(gpu::array<float>::from(f.stream, std::vector<float>(1 << 14, 1)));
+  const auto pool = test::value_of(gpu::library_pool_of(test::first_device()));
+  using attribute = gpu::memory_pool_attribute;
+  std::uint64_t held = 0;
+  for (int i = 0; i < 3; ++i) {
+    {
+      const auto b = test::value_of(gpu::evaluate(f.stream, 2 * a + 1));
+      CUmemoryPool from = nullptr;
+      CHECK(test::driver().pointer_get_attribute(&from, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+                                                 b.native()) == CUDA_SUCCESS);
+      CHECK(from == pool.native());
+      CHECK(test::value_of(gpu::item(f.stream, gpu::max(b))) == 3);
+    }
+    test::value_of(f.stream.synchronize());
+    const auto now = test::value_of(gpu::attribute<attribute::reserved_mem_current>(pool));
+    CHECK(now >= 2 * a.size_bytes());
+    if (i > 0) CHECK(now == held);
+    held = now;
+  }
+}
+
 }  // namespace
 }  // namespace evaluate_test

@@ -65,14 +65,14 @@ TEST_CASE("device_buffer: owns as many elements as asked for", "[memory][device_
 
 TEST_CASE("device_buffer: comes and goes in the order of its stream", "[memory][device_buffer]") {
   const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
-  const test::noted_calls<&gpu::driver::entry_points::mem_alloc_async> allocated;
+  const test::noted_calls<&gpu::driver::entry_points::mem_alloc_from_pool_async> allocated;
   const test::noted_calls<&gpu::driver::entry_points::mem_free_async> freed;
   CUdeviceptr address = 0;
   {
     const auto buffer = value_of(device_buffer<int>::create(stream, 10));
     address = buffer.native();
     CHECK(allocated.last<1>() == 40);
-    CHECK(allocated.last<2>() == stream.native());
+    CHECK(allocated.last<3>() == stream.native());
     CHECK(freed.count() == 0);
   }
   CHECK(allocated.count() == 1);
@@ -174,8 +174,14 @@ TEST_CASE("device_buffer: without pools memory comes from cuMemAlloc",
           "[memory][device_buffer][cpu]") {
   test::own_cpu_driver driver;
   gpu::driver::entry_points poolless = driver.table();
-  SECTION("the driver has no such function") { poolless.mem_alloc_async = nullptr; }
+  SECTION("the driver has no such function") {
+    poolless.mem_pool_create = nullptr;
+    poolless.mem_alloc_async = nullptr;
+  }
   SECTION("the device has no pools") {
+    poolless.device_get_default_mem_pool = [](CUmemoryPool*, CUdevice) {
+      return CUDA_ERROR_NOT_SUPPORTED;
+    };
     poolless.mem_alloc_async = [](CUdeviceptr*, std::size_t, CUstream) {
       return CUDA_ERROR_NOT_SUPPORTED;
     };

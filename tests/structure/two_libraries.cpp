@@ -1,9 +1,10 @@
 // Compiled into two shared libraries with hidden symbols and into a program that opens both. The
 // table that one library puts in force is the one that the other sees, and so is the reporter; a
 // kernel that one has looked up is found by the other, which has a graph keep its code. Access to a
-// peer lasts as long as either of them has a scope.
+// peer lasts as long as either of them has a scope. Both take memory from the same pool.
 #include <gpu/driver/peer_access.hpp>
 #include <gpu/kernel/detail/shared_object.hpp>
+#include <gpu/memory/kept_memory.hpp>
 
 #if defined(GPU_LIBRARY)
 
@@ -40,6 +41,10 @@ extern "C" __attribute__((visibility("default"))) bool begin_access() {
 extern "C" __attribute__((visibility("default"))) void end_access() {
   gpu::detail::disable_peer_access{}(pair_of_all());
 }
+extern "C" __attribute__((visibility("default"))) void* pool_of_device() {
+  const auto pool = gpu::library_pool_of(gpu::device::from_native(0));
+  return pool.has_value() ? pool->native() : nullptr;
+}
 
 #else
 
@@ -51,6 +56,7 @@ namespace {
 void quiet(const gpu::cuda_error&) {}
 
 bool accessible = false;
+std::uintptr_t pools = 1;
 }  // namespace
 
 int main(int, char** argv) {
@@ -65,6 +71,22 @@ int main(int, char** argv) {
   };
   table.ctx_disable_peer_access = [](CUcontext) {
     accessible = false;
+    return CUDA_SUCCESS;
+  };
+  table.thread_exchange_stream_capture_mode = [](CUstreamCaptureMode*) { return CUDA_SUCCESS; };
+  table.device_get_default_mem_pool = [](CUmemoryPool* pool, CUdevice) {
+    *pool = reinterpret_cast<CUmemoryPool>(1);
+    return CUDA_SUCCESS;
+  };
+  table.mem_pool_create = [](CUmemoryPool* pool, const CUmemPoolProps*) {
+    *pool = reinterpret_cast<CUmemoryPool>(++pools);
+    return CUDA_SUCCESS;
+  };
+  table.mem_pool_set_attribute = [](CUmemoryPool, CUmemPool_attribute, void*) {
+    return CUDA_SUCCESS;
+  };
+  table.device_get_count = [](int* count) {
+    *count = 1;
     return CUDA_SUCCESS;
   };
   void* first = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
@@ -102,6 +124,11 @@ int main(int, char** argv) {
   ends(second);
   if (!both || !still || accessible) {
     std::puts("access to a peer does not end with the last scope of the libraries");
+    return 1;
+  }
+  void* const pool = find_symbol<void* (*)()>(first, "pool_of_device")();
+  if (pool == nullptr || find_symbol<void* (*)()>(second, "pool_of_device")() != pool) {
+    std::puts("the libraries do not keep memory in one pool");
     return 1;
   }
   return 0;

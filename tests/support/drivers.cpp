@@ -3,10 +3,12 @@
 #include "support/cpu_driver.hpp"
 #include "support/sanitizers.hpp"
 
+#include <gpu/driver/detail/library_pools.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/cost_collection.hpp>
 #include <gpu/testing/cpu_driver.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -88,7 +90,22 @@ int device_count() {
 
 const gpu::driver::entry_points& driver() { return gpu::driver::current_entry_points(); }
 
+/// Restores the library's pools of the driver before: after another driver it would make new ones.
+struct kept_pools {
+  gpu::detail::library_pool of_device[gpu::detail::library_pools::capacity];
+
+  kept_pools() { std::ranges::copy(pools(), of_device); }
+  kept_pools(const kept_pools&) = delete;
+  kept_pools& operator=(const kept_pools&) = delete;
+  ~kept_pools() { std::ranges::copy(of_device, pools()); }
+
+ private:
+  using all = gpu::detail::library_pool (&)[gpu::detail::library_pools::capacity];
+  static all pools() { return gpu::detail::library_pools::of_process().of_device; }
+};
+
 struct own_cpu_driver::state {
+  kept_pools before;
   cpu_driver driver;
   gpu::driver::scoped_entry_points in_force{driver.entry_points()};
 

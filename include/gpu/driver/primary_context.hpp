@@ -3,6 +3,7 @@
 /// Settings of a device's primary context, which all code of the process shares.
 
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/library_pools.hpp>
 
 namespace gpu::inline v1 {
 
@@ -35,14 +36,17 @@ inline result<> set_primary_context_flags(
 }
 
 /// Destroys the primary context and all that lives in it, of this library and of others: memory,
-/// streams, events, loaded code. A new one is made on next use. Call it when nothing in the context
-/// is in use any more. Objects that still exist have to be destroyed or released before the device
-/// is used again; their destructors report nothing then. A destructor that runs later would free
-/// memory that has the same address in the new context.
+/// streams, events, loaded code; and the memory that the library keeps for the device. A new one is
+/// made on next use. Call it when nothing in the context is in use any more. Objects that still
+/// exist have to be destroyed or released before the device is used again; their destructors report
+/// nothing then. A destructor that runs later would free memory that has the same address in the
+/// new context.
 /// **Threads**: no other thread may be using the device. **Capture**: ends every capture on the
 /// device. (cuDevicePrimaryCtxReset, the runtime's cudaDeviceReset)
 inline result<> reset_primary_context(device of,
                                       source_location where = source_location::current()) noexcept {
+  const CUmemoryPool pool = detail::library_pools::of_process().remove(of.native());
+  if (pool != nullptr) GPU_TRY(driver::call<&driver::entry_points::mem_pool_destroy>(where, pool));
   GPU_TRY(driver::call<&driver::entry_points::device_primary_ctx_reset>(where, of.native()));
   return detail::forget_primary_context(of.native(), where);
 }

@@ -83,14 +83,18 @@ template <class T> class device_buffer : public detail::device_elements<T> {
   static_assert(alignof(T) <= detail::memory_alignment,
                 "the driver aligns memory to 256 bytes: elements cannot be aligned to more");
 
-  /// Allocates memory in stream order, from the device's pool if it has one. Work queued on
+  /// Allocates memory in stream order, from the pool that the library keeps for the device (see
+  /// gpu/memory/kept_memory.hpp), or from the current pool if you have chosen one with
+  /// `set_current_pool`, or by cuMemAlloc if the device has no pools. Work queued on
   /// `stream` from now on may use it, and so may other streams that wait for an event recorded
   /// after this call. The destructor frees the memory in the order of the same stream, which must
   /// still exist then; it does not block. The per-thread default stream is a different stream in
   /// each thread: destroy such a buffer in the thread that made it. `count` may be 0.
-  /// **Capture**: allowed; the memory then belongs to the graph. (cuMemAllocAsync, cuMemFreeAsync)
+  /// **Capture**: allowed; the memory then belongs to the graph. (cuMemAllocFromPoolAsync or
+  /// cuMemAllocAsync, cuMemFreeAsync)
   /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes
-  /// requested, free and total.
+  /// requested, free, total and kept. Before that error the library gives back what it keeps, and
+  /// waits for the work of the context, which spoils captures of other streams in the context.
   static result<device_buffer> create(stream_ref stream, std::size_t count,
                                       source_location where = source_location::current()) noexcept {
     return create_from(stream, count, where);

@@ -43,8 +43,9 @@ inline result<> extend(growing_range& range, std::size_t bytes, source_location 
   const CUdeviceptr end = range.address + range.mapped;
   const CUmemAllocationProp wanted = native_properties(at, {});
   CUmemGenericAllocationHandle native = 0;
-  result<> made =
-      driver::call<&driver::entry_points::mem_create>(where, &native, bytes, &wanted, 0);
+  result<> made = with_kept_memory(stream_ref::from_native(nullptr, range.context), native, [&] {
+    return driver::call<&driver::entry_points::mem_create>(where, &native, bytes, &wanted, 0);
+  });
   if (!made.has_value()) {
     return fail(explain_out_of_memory(detail::move(made).error(), range.context, bytes));
   }

@@ -41,8 +41,10 @@ inline result<> allocate_managed(context_ref context, std::size_t bytes, memory_
   device_allocation made;
   made.stream = stream_ref::from_native(nullptr, context);
   return obtain(made, bytes, memory, [&](CUdeviceptr& address) {
-    return driver::call_in<&driver::entry_points::mem_alloc_managed>(
-        context.native(), where, &address, bytes, static_cast<unsigned>(attach));
+    return with_kept_memory(made.stream, address, [&] {
+      return driver::call_in<&driver::entry_points::mem_alloc_managed>(
+          context.native(), where, &address, bytes, static_cast<unsigned>(attach));
+    });
   });
 }
 

@@ -57,8 +57,7 @@ inline result<> require_pool_location(const memory_location& at, allocation_type
 /// Adds to an out-of-memory error that the pool's limit is exhausted, if its device has enough free
 /// memory.
 inline cuda_error explain_pool_limit(cuda_error error, const memory_location& at) noexcept {
-  if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_OUT_OF_MEMORY ||
-      !at.is_device() || error.asked() > error.limit()) {
+  if (!is_out_of_memory(error) || !at.is_device() || error.asked() > error.limit()) {
     return error;
   }
   text_builder out;
@@ -75,11 +74,19 @@ inline result<> allocate_from(CUmemoryPool pool, const stream_ref& stream, std::
   made.stream = stream;
   made.kind = allocation_kind::stream_ordered;
   return obtain(made, bytes, memory, [&](CUdeviceptr& address) {
-    return on_stream(stream, where, [&] {
-      return driver::call<&driver::entry_points::mem_alloc_from_pool_async>(where, &address, bytes,
-                                                                            pool, stream.native());
-    });
+    return allocate_from(pool, stream, bytes, address, where);
   });
+}
+
+/// Gives the library's pool of a device the access that was given to `standard`, if that is the
+/// default pool of the device: so it stays the access to buffers.
+inline result<> set_access_of_library_pool(CUmemoryPool standard, const memory_location& at,
+                                           const CUmemAccessDesc& access,
+                                           source_location where) noexcept {
+  CUmemoryPool pool = nullptr, its_standard = nullptr;
+  if (at.is_device()) GPU_TRY(find_known_library_pool(at.id(), pool, its_standard, where));
+  if (pool == nullptr || its_standard != standard) return {};
+  return driver::call<&driver::entry_points::mem_pool_set_access>(where, pool, &access, 1);
 }
 
 }  // namespace detail
@@ -137,7 +144,8 @@ template <class Self> class memory_pool_operations {
   }
 
   /// Sets the access of a device to all memory of the pool, present and future, to `read_write` or
-  /// `none`. The two devices must be peers.
+  /// `none`. The two devices must be peers. The access to a device's default pool is also that to
+  /// the pool that the library keeps (`library_pool_of`), and so to buffers and arrays.
   /// **Errors**: `errc::invalid_argument` for `read`, which the driver does not support, and for
   /// removing the access of the pool's own device; `errc::index_out_of_range` for a device that
   /// does not exist; CUDA_ERROR_INVALID_DEVICE if the devices are not peers. **Capture**: not
@@ -163,9 +171,10 @@ template <class Self> class memory_pool_operations {
     CUmemAccessDesc wanted{};
     wanted.location = memory_location(by).native();
     wanted.flags = static_cast<CUmemAccess_flags>(access);
-    return detail::explain_location(driver::call<&driver::entry_points::mem_pool_set_access>(
-                                        where, self().native(), &wanted, 1),
-                                    by, where);
+    GPU_TRY(detail::explain_location(driver::call<&driver::entry_points::mem_pool_set_access>(
+                                         where, self().native(), &wanted, 1),
+                                     by, where));
+    return detail::set_access_of_library_pool(self().native(), self().location(), wanted, where);
   }
 
  private:
@@ -196,7 +205,8 @@ class memory_pool_ref : public memory_pool_operations<memory_pool_ref> {
                                  on, where));
     return memory_pool_ref::from_native(native, on);
   }
-  /// Returns the current pool of a device, which `device_buffer::create(stream, count)` uses.
+  /// Returns the current pool of a device. If it is not the default one,
+  /// `device_buffer::create(stream, count)` uses it.
   /// **Errors**: as for `default_of`. **Capture**: not affected. (cuDeviceGetMemPool)
   static result<memory_pool_ref> current_of(
       device on, source_location where = source_location::current()) noexcept {

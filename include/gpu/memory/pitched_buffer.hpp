@@ -75,8 +75,10 @@ template <class T> class pitched_buffer {
     constexpr unsigned element = sizeof(T) % 16 == 0 ? 16 : sizeof(T) % 8 == 0 ? 8 : 4;
     result<> done =
         detail::obtain(got, size.empty() ? 0 : bytes, made.memory_, [&](CUdeviceptr& address) {
-          return driver::call_in<&driver::entry_points::mem_alloc_pitch>(
-              in.native(), where, &address, &made.pitch_, row, rows, element);
+          return detail::with_kept_memory(got.stream, address, [&] {
+            return driver::call_in<&driver::entry_points::mem_alloc_pitch>(
+                in.native(), where, &address, &made.pitch_, row, rows, element);
+          });
         });
     if (!done.has_value())
       return detail::fail(detail::explain_row(function, detail::move(done).error(), row, in));

@@ -244,8 +244,10 @@ class cuda_array
     GPU_TRY(detail::check_array(function, in.device(), shape, format, false, where));
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = detail::native_descriptor(shape, format);
     CUarray native = nullptr;
-    result<> made = driver::call_in<&driver::entry_points::array_3d_create>(in.native(), where,
-                                                                            &native, &descriptor);
+    result<> made = detail::with_kept_memory(stream_ref::from_native(nullptr, in), native, [&] {
+      return driver::call_in<&driver::entry_points::array_3d_create>(in.native(), where, &native,
+                                                                     &descriptor);
+    });
     cuda_array owner{native == nullptr ? cuda_array_ref<T>{}
                                        : cuda_array_ref<T>::from_native(native, in, shape, format)};
     if (made.has_value()) return owner;

@@ -181,8 +181,10 @@ class mipmapped_array : public mipmapped_array_operations<mipmapped_array<T>, T>
     GPU_TRY(detail::resolve_levels(function, shape, levels, where));
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = detail::native_descriptor(shape, format);
     CUmipmappedArray native = nullptr;
-    result<> made = driver::call_in<&driver::entry_points::mipmapped_array_create>(
-        in.native(), where, &native, &descriptor, levels);
+    result<> made = detail::with_kept_memory(stream_ref::from_native(nullptr, in), native, [&] {
+      return driver::call_in<&driver::entry_points::mipmapped_array_create>(
+          in.native(), where, &native, &descriptor, levels);
+    });
     mipmapped_array owner{
         native == nullptr ? mipmapped_array_ref<T>{}
                           : mipmapped_array_ref<T>::from_native(native, in, shape, format, levels)};

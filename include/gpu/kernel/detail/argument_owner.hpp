@@ -114,7 +114,8 @@ inline result<> check_owners(const prepared_launch& launch, const char* function
     out << "kernel " << launch.kernel->label << ": argument " << each->position
         << " is memory of device " << there << ", which kernels on device " << here
         << " cannot reach. Enable access with gpu::peer_access::enable or with set_access of the "
-           "memory's pool, or copy the memory to device "
+           "memory's pool (gpu::library_pool_of, for memory of a stream), or copy the memory to "
+           "device "
         << here << " first.";
     return fail(refusal(errc::wrong_context, function, out.finish(), launch.where,
                         static_cast<std::uint64_t>(there), static_cast<std::uint64_t>(here)));

@@ -4,19 +4,13 @@
 
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/detail/element_owner.hpp>
-#include <gpu/memory/detail/explain_error.hpp>
+#include <gpu/memory/detail/library_pool.hpp>
 
 namespace gpu::inline v1::detail {
 
 /// Ranges that have a context until they are moved from.
 template <class Range>
 concept knows_context = requires(const Range& range) { context_ref{range.context()}; };
-
-/// Returns whether cuMemAllocAsync failed because the driver or the device has no memory pools.
-inline bool is_without_pools(const cuda_error& error) noexcept {
-  return error == errc::not_supported ||
-         (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_NOT_SUPPORTED);
-}
 
 /// The way in which an allocation is freed.
 enum class allocation_kind : unsigned char {
@@ -113,24 +107,39 @@ inline result<> allocate(context_ref context, std::size_t bytes, device_memory& 
   device_allocation made;
   made.stream = stream_ref::from_native(nullptr, context);
   return obtain(made, bytes, memory, [&](CUdeviceptr& address) {
-    return driver::call_in<&driver::entry_points::mem_alloc>(context.native(), where, &address,
-                                                             bytes);
+    return with_kept_memory(made.stream, address, [&] {
+      return driver::call_in<&driver::entry_points::mem_alloc>(context.native(), where, &address,
+                                                               bytes);
+    });
+  });
+}
+
+/// Allocates from `pool`, or from the device's current pool if that is null.
+inline result<> allocate_from(CUmemoryPool pool, const stream_ref& stream, std::size_t bytes,
+                              CUdeviceptr& address, source_location where) noexcept {
+  return on_stream(stream, where, [&] {
+    if (pool == nullptr)
+      return driver::call<&driver::entry_points::mem_alloc_async>(where, &address, bytes,
+                                                                  stream.native());
+    return driver::call<&driver::entry_points::mem_alloc_from_pool_async>(where, &address, bytes,
+                                                                          pool, stream.native());
   });
 }
 
 /// Sets `memory` to memory that work on `stream` may use and that is freed in the order of the
-/// stream. It comes from the device's pool, or from cuMemAlloc if the device has none.
-/// (cuMemAllocAsync)
+/// stream. It comes from the pool that the library keeps for the device, or from the current pool
+/// if somebody has chosen one, or from cuMemAlloc if the device has none.
+/// (cuDeviceGetMemPool, cuMemAllocFromPoolAsync or cuMemAllocAsync)
 inline result<> allocate(const stream_ref& stream, std::size_t bytes, device_memory& memory,
                          source_location where) noexcept {
   device_allocation made;
   made.stream = stream;
   made.kind = allocation_kind::stream_ordered;
-  result<> done = obtain(made, bytes, memory, [&](CUdeviceptr& address) {
-    return on_stream(stream, where, [&] {
-      return driver::call<&driver::entry_points::mem_alloc_async>(where, &address, bytes,
-                                                                  stream.native());
-    });
+  result<> done = obtain(made, bytes, memory, [&](CUdeviceptr& address) -> result<> {
+    CUmemoryPool pool = nullptr;
+    GPU_TRY(choose_pool(stream.device().native(), pool, where));
+    return with_kept_memory(stream, address,
+                            [&] { return allocate_from(pool, stream, bytes, address, where); });
   });
   if (done.has_value() || !is_without_pools(done.error())) return done;
   return allocate(stream.context(), bytes, memory, where);

@@ -2,7 +2,9 @@
 /// \file
 /// Adds sentences to errors of the driver whose code alone says too little.
 
+#include <gpu/driver/capture_mode.hpp>
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/library_pools.hpp>
 
 namespace gpu::inline v1::detail {
 
@@ -12,13 +14,39 @@ inline cuda_error explain_code(cuda_error error, CUresult code, const char* sent
   return record_error(detail::move(error).with_details(text(sentence)));
 }
 
-/// Adds to an out-of-memory error how much was requested and how much the device has.
-/// (cuMemGetInfo)
+inline bool is_out_of_memory(const cuda_error& error) noexcept {
+  return error.domain() == error_domain::driver && error.code() == CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/// Writes how much memory the library's pool of a device holds, if it has one. What it did not use
+/// was given back before.
+inline void write_held_memory(text_builder& out, CUdevice device, source_location where) noexcept {
+  const CUmemoryPool pool = library_pools::of_process().pool_of(device);
+  if (pool == nullptr) return;
+  const auto allowed = capture_mode_scope::enter(capture_mode::relaxed, where);
+  std::uint64_t held = 0, used = 0;
+  using entries = driver::entry_points;
+  if (!allowed.has_value() ||
+      !driver::call<&entries::mem_pool_get_attribute>(where, pool,
+                                                      CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &held)
+           .has_value() ||
+      !driver::call<&entries::mem_pool_get_attribute>(where, pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
+                                                      &used)
+           .has_value())
+    return;
+  out << "; arrays and buffers use " << used << " bytes, and the library keeps ";
+  if (held > used) {
+    out << held - used << " more for them, which gpu::trim(device) gives back";
+  } else {
+    out << "none for later ones";
+  }
+}
+
+/// Adds to an out-of-memory error how much was requested, how much the device has, and how much the
+/// library keeps of it. (cuMemGetInfo, cuMemPoolGetAttribute)
 inline cuda_error explain_out_of_memory(cuda_error error, context_ref context,
                                         std::size_t bytes) noexcept {
-  if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_OUT_OF_MEMORY) {
-    return error;
-  }
+  if (!is_out_of_memory(error)) return error;
   text_builder out;
   out << "asked for " << bytes << " bytes";
   std::size_t free = 0, total = 0;
@@ -27,6 +55,7 @@ inline cuda_error explain_out_of_memory(cuda_error error, context_ref context,
           .has_value()) {
     out << "; " << free << " of " << total << " are free on device " << context.device().native();
   }
+  write_held_memory(out, context.device().native(), source_location{});
   return record_error(detail::move(error).with_details(out.finish()).with_values(bytes, free));
 }
 

@@ -52,10 +52,6 @@ inline result<std::size_t> choose_segment(const caching_options& options, std::s
                        .with_values(bytes, limit)));
 }
 
-inline bool is_out_of_memory(const cuda_error& error) noexcept {
-  return error.domain() == error_domain::driver && error.code() == CUDA_ERROR_OUT_OF_MEMORY;
-}
-
 /// Gets a segment of `segment_bytes` from the driver, by `get(bytes, memory)`, adds it to `lane`,
 /// and takes a block of `bytes` from it before another thread can. If the driver has less memory
 /// than that, requests `bytes` only, and sets `segment_bytes` to it.

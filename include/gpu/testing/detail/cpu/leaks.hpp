@@ -2,6 +2,7 @@
 /// \file
 /// Lists the handles and allocations that a program has not released.
 
+#include <gpu/driver/detail/library_pools.hpp>
 #include <gpu/testing/detail/cpu/driver_state.hpp>
 #include <gpu/testing/live_object.hpp>
 
@@ -29,8 +30,8 @@ inline const char* name_of(memory_block::origin from) {
   return "memory";
 }
 
-/// Lists everything alive except primary contexts, which belong to the process, default pools, and
-/// memory whose release is queued.
+/// Lists everything alive except primary contexts and the library's pools, which belong to the
+/// process, default pools, and memory whose release is queued.
 inline std::vector<live_object> collect_live(driver_state& driver) {
   std::vector<live_object> list;
   const auto add = [&](const char* kind, const void* handle, const std::string& place) {
@@ -62,7 +63,8 @@ inline std::vector<live_object> collect_live(driver_state& driver) {
     for (const stream_ptr& each : driver.streams.all()) add("stream", each->handle, each->place);
     for (const event_ptr& each : driver.events.all()) add("event", each->handle, each->place);
     for (const pool_ptr& each : driver.pools.all())
-      if (!each->is_default) add("memory pool", each->handle, each->place);
+      if (!each->is_default && !gpu::detail::library_pools::of_process().contain(each->handle))
+        add("memory pool", each->handle, each->place);
     for (const module_ptr& each : driver.modules.all())
       if (!each->of_library) add("module", each->handle, each->place);
     for (const graph_ptr& each : driver.graphs.all())
