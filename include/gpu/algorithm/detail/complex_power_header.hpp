@@ -7,8 +7,9 @@ namespace gpu::inline v1::detail {
 
 inline constexpr char complex_power_header_name[] = "gpu/complex_power.hpp";
 
-/// A power is exp(b * log(a)), so the logarithm needs as many more bits as the exponent of the
-/// product has. Those of float are computed in double, those of double as sums of two doubles.
+/// A power is exp(b * log(a)): the logarithm needs more bits than the result, as many as the
+/// integer part of the product has. It is a double for powers of float, and a sum of two for those
+/// of double.
 inline constexpr char complex_power_header[] = R"gpu(#ifndef GPU_COMPLEX_POWER_HPP
 #define GPU_COMPLEX_POWER_HPP
 #include <gpu/complex_functions.hpp>
@@ -32,7 +33,6 @@ struct double_sum {
     const double sum = a + b;
     return {sum, b - (sum - a)};
   }
-  __device__ explicit operator double() const { return high; }
   static __device__ double_sum product(double a, double b) {
     const double rounded = __dmul_rn(a, b);
     return {rounded, fma(a, b, -rounded)};
@@ -80,15 +80,16 @@ __device__ inline double_sum precise_log(double_sum a) {
 }
 
 /// The arc tangents of multiples of 1/8.
-static __constant__ const double eighths_arcs[9][2] = {{0, 0},
-                                    {0.12435499454676144, -3.1253241424539383e-18},
-                                    {0.24497866312686414, 1.0698755618734451e-17},
-                                    {0.35877067027057225, -2.4623815582638635e-17},
-                                    {0.4636476090008061, 2.2698777452961687e-17},
-                                    {0.5585993153435624, -5.4556305485916264e-18},
-                                    {0.6435011087932844, 1.5834785051444286e-17},
-                                    {0.7188299996216245, -2.1478388444456983e-17},
-                                    {0.7853981633974483, 3.061616997868383e-17}};
+static __constant__ const double arcs_of_eighths[9][2] = {
+    {0, 0},
+    {0.12435499454676144, -3.1253241424539383e-18},
+    {0.24497866312686414, 1.0698755618734451e-17},
+    {0.35877067027057225, -2.4623815582638635e-17},
+    {0.4636476090008061, 2.2698777452961687e-17},
+    {0.5585993153435624, -5.4556305485916264e-18},
+    {0.6435011087932844, 1.5834785051444286e-17},
+    {0.7188299996216245, -2.1478388444456983e-17},
+    {0.7853981633974483, 3.061616997868383e-17}};
 
 /// Returns the angle of x + i * y. From the multiple c of 1/8 that is next to the quotient of the
 /// smaller and the larger part, the arc tangent is that of c and that of the rest.
@@ -106,8 +107,8 @@ __device__ inline double_sum precise_angle(double x, double y) {
   double_sum sum = square * double_sum(-rest);
 #pragma unroll
   for (int n = 7; n >= 3; n -= 2) sum = -square * (sum + double_sum(1) / double_sum(n));
-  double_sum angle =
-      double_sum(eighths_arcs[eighths][0], eighths_arcs[eighths][1]) + (r + r * sum);
+  const double* const arc = arcs_of_eighths[eighths];
+  double_sum angle = double_sum(arc[0], arc[1]) + (r + r * sum);
   const double_sum half_pi(1.5707963267948966, 6.123233995736766e-17);
   if (fabs(y) > fabs(x)) angle = half_pi - angle;
   if (x < 0) angle = half_pi + half_pi - angle;
@@ -122,9 +123,12 @@ __device__ inline double low_of(const double_sum& a) { return a.low; }
 
 /// Returns the logarithm of (x + i * y) * 2^exponent, where the larger of x and y is from 1 to 2.
 __device__ inline void find_log(double x, double y, int exponent, complex<double>& found) {
-  const int power = exponent == -1 ? 1 : 0;  // near 1, nothing is added to a logarithm that is near 0
-  const scaled_parts<double> s(power == 0 ? x : x / 2, power == 0 ? y : y / 2);
-  found = {s.log_of_size() + (exponent + power) * ln_2<double>(), atan2(y, x)};
+  if (exponent == -1) {  // nothing is added to a logarithm that is near 0
+    x /= 2;
+    y /= 2;
+    exponent = 0;
+  }
+  found = {scaled_parts<double>(x, y).log_of_size() + exponent * ln_2<double>(), atan2(y, x)};
 }
 __device__ inline void find_log(double x, double y, int exponent, complex<double_sum>& found) {
   const double_sum square = double_sum::product(x, x) + double_sum::product(y, y);
