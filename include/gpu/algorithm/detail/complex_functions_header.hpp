@@ -8,9 +8,9 @@ namespace gpu::inline v1::detail {
 
 inline constexpr char complex_functions_header_name[] = "gpu/complex_functions.hpp";
 
+/// Comes after `<gpu/numbers.hpp>`.
 inline constexpr char complex_functions_header[] = R"gpu(#ifndef GPU_COMPLEX_FUNCTIONS_HPP
 #define GPU_COMPLEX_FUNCTIONS_HPP
-#include <gpu/numbers.hpp>
 
 namespace gpu {
 
@@ -21,8 +21,8 @@ template <class T> __device__ constexpr T constant(double of_float, double of_do
 template <class T> __device__ constexpr T half_pi() { return T(1.5707963267948966); }
 template <class T> __device__ constexpr T ln_2() { return T(0.6931471805599453); }
 
-/// Returns c + x * x + y * y with the error of about one rounding, also if the terms cancel: SumK of
-/// T. Ogita, S. M. Rump, S. Oishi, "Accurate sum and dot product", 2005, of the exact products.
+/// Returns c + x * x + y * y with the error of about one rounding, also if the terms cancel: SumK
+/// of T. Ogita, S. M. Rump, S. Oishi, "Accurate sum and dot product", 2005, of the exact products.
 __device__ inline double add_squares(double c, double x, double y) {
   const double p = __dmul_rn(x, x), q = __dmul_rn(y, y);
   double terms[5] = {c, p, q, fma(x, x, -p), fma(y, y, -q)};
@@ -95,8 +95,8 @@ template <class T> __device__ complex<T> complex_exp(const complex<T>& a) {
   return {size * c, size * s};
 }
 
-/// Returns exp(i (b + low)) for a = exp(i b) and the rounding error `low` of b. One that is not small
-/// is left out.
+/// Returns a * exp(i * low), where `low` is the rounding error of the angle of a. One that is not
+/// small is left out.
 template <class T> __device__ complex<T> turned(const complex<T>& a, T low) {
   if (low == 0 || !(fabs(low) < constant<T>(5e-3, 8e-6))) return a;
   const T c = -low * low / 2;
@@ -281,7 +281,10 @@ template <class T> __device__ complex<T> complex_atanh(const complex<T>& a) {
   } else if (isinf(x) || isinf(y)) {
     real = 0;
   } else if (x > far || y > far) {
-    real = x >= y ? T(0.5) / (x / 2 + y / 2 * (y / x)) : x / y * (T(0.5) / (y / 2 + x / 2 * (x / y)));
+    const bool wide = x >= y;
+    const T large = wide ? x : y, small_part = wide ? y : x, ratio = small_part / large;
+    const T inverse = T(0.5) / (large / 2 + small_part / 2 * ratio);
+    real = wide ? inverse : ratio * inverse;
   } else {
     real = x == 1 && y < small ? (ln_2<T>() - log(y)) / 2
                                : log1p(4 * x / ((1 - x) * (1 - x) + y * y)) / 4;
@@ -294,13 +297,13 @@ template <class T> __device__ complex<T> complex_atan(const complex<T>& a) {
   return {found.im, -found.re};
 }
 
-/// R. L. Smith's division of 1, as NumPy does it; scaled at the ends of the range. The smaller part of
-/// the result is -small / large / divisor.
+/// Returns small / large / divisor, where the divisor is about as large as `large`.
 template <class T> __device__ T smaller_part(T small, T large, T divisor) {
   const T ratio = small / large;
   const bool loses_digits = small != 0 && fabs(ratio) < constant<T>(0x1p-126, 0x1p-1022);
   return loses_digits ? small / (large * divisor) : ratio / divisor;
 }
+/// R. L. Smith's division of 1, as NumPy does it; scaled at the ends of the range.
 template <class T> __device__ complex<T> complex_reciprocal(const complex<T>& a) {
   const scaled_parts<T> s(a.re, a.im);
   const T factor = s.exponent == 0  ? T(1)

@@ -12,7 +12,6 @@ inline constexpr char complex_power_header_name[] = "gpu/complex_power.hpp";
 /// of double.
 inline constexpr char complex_power_header[] = R"gpu(#ifndef GPU_COMPLEX_POWER_HPP
 #define GPU_COMPLEX_POWER_HPP
-#include <gpu/complex_functions.hpp>
 
 namespace gpu {
 

@@ -95,7 +95,7 @@ template <class T> struct complex {
     return isnan(b) || !(isnan(a) || is_less(a, b)) ? a : b;
   }
 
-  // Of <gpu/complex_functions.hpp> and <gpu/complex_power.hpp>, which kernels that call them include.
+  // Of <gpu/complex_functions.hpp> and <gpu/complex_power.hpp>, which kernels with such calls have.
   friend __device__ complex exp(const complex& a) { return complex_exp(a); }
   friend __device__ complex exp2(const complex& a) { return complex_exp2(a); }
   friend __device__ complex expm1(const complex& a) { return complex_expm1(a); }
