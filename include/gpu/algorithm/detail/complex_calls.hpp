@@ -8,6 +8,12 @@
 
 namespace gpu::inline v1::detail {
 
+/// The functions of `<gpu/complex_functions.hpp>`.
+inline constexpr const char* functions_of_complex[] = {
+    "exp",        "exp2", "expm1", "log",   "log2",  "log10", "log1p", "sqrt",
+    "reciprocal", "sign", "sin",   "cos",   "tan",   "sinh",  "cosh",  "tanh",
+    "asin",       "acos", "atan",  "asinh", "acosh", "atanh"};
+
 /// Looks for identifiers in the texts of a program. In doubt it needs the headers, which costs the
 /// compiler little.
 class complex_calls {
@@ -29,13 +35,11 @@ class complex_calls {
 
  private:
   void note_identifier(string_ref name, string_ref rest) noexcept {
-    if (name == "complex") has_complex_ = true;
-    if (name == "include" && !starts_with(rest, " <gpu/")) note_unknown();
+    const bool includes = name == "include" && !starts_with(rest, " <gpu/");
+    if (name == "complex" || (includes && !starts_with(rest, " <"))) has_complex_ = true;
+    if (includes) note_unknown();
     if (name == "pow") note_unknown();
-    for (const string_ref each :
-         {"exp",  "exp2",  "expm1", "log",   "log2",       "log10", "log1p", "sqrt",
-          "sin",  "cos",   "tan",   "sinh",  "cosh",       "tanh",  "asin",  "acos",
-          "atan", "asinh", "acosh", "atanh", "reciprocal", "sign"}) {
+    for (const string_ref each : functions_of_complex) {
       if (name == each) calls_functions_ = true;
     }
   }

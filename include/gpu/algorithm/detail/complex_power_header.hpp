@@ -168,8 +168,10 @@ __device__ complex<double> power(const complex<double>& a, const complex<double>
   if (b.re == 0 && b.im == 0) return complex<double>(1);
   if (a.re == 0 && a.im == 0) return b.re > 0 ? complex<double>(0) : complex<double>(nan, nan);
   if (whole && b.re == 1) return a;
-  if (whole && b.re == 2) return a * a;
-  if (whole && b.re == 3) return a * (a * a);
+  if (whole && (b.re == 2 || b.re == 3)) {
+    const complex<double> product = b.re == 2 ? a * a : a * (a * a);
+    if (isfinite(product) || !isfinite(a)) return product;
+  }
   complex<W> logarithm;
   if (isfinite(a)) {
     const int exponent = ilogb(fmax(fabs(a.re), fabs(a.im)));
