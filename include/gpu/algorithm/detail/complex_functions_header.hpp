@@ -66,20 +66,23 @@ template <class T> struct scaled_parts {
   }
 };
 
-/// Returns exp(x) * factor * scale for a large x, if only exp(x) overflows.
+/// Whether exp(x) overflows, or nearly so.
+template <class T> __device__ bool is_large_for_exp(T x) {
+  return x > constant<T>(88.7228, 709.7827);
+}
+
+/// Returns exp(x) * factor * scale for such an x.
 template <class T> __device__ T large_exp(T x, T factor, T scale = T(1)) {
-  constexpr T most = constant<T>(88, 709), step = constant<T>(64, 512);
+  constexpr T step = constant<T>(64, 512);
   constexpr T power = constant<T>(6.2351490808116169e27, 2.2844135865397566e222);  // exp(step)
   factor *= scale * power;
   x -= step;
-  if (x > most) {
+  if (is_large_for_exp(x)) {
     factor *= power;
     x -= step;
   }
   return factor * exp(x);
 }
-template <class T> __device__ bool is_large_for_exp(T x) { return x > constant<T>(88, 709); }
-
 /// Returns exp(x) * (cos(y) + i * sin(y)) if y is not finite.
 template <class T> __device__ complex<T> exp_without_angle(T x, T y) {
   if (x < 0 && isinf(x)) return {T(0), copysign(T(0), y)};
