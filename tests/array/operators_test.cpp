@@ -74,9 +74,11 @@ using namespace gpu;
 
 /// Every name without its namespace, on arrays whose elements bring namespace std with them.
 auto use_names(gpu::stream_ref stream, gpu::array<std::complex<float>>& z, gpu::array<float>& x) {
-  const auto parts = real(z + 1) + imag(z + 1) + abs(z) + arg(z) + abs(x);
+  const auto parts =
+      real(z + 1) + imag(z + 1) + abs(z) + arg(z) + abs(x) + real(x) + imag(x) + arg(x);
   const auto whole = exp(z) + log(z) + sqrt(z) + sin(z) + cos(z) + sinh(z) + cosh(z) + pow(z, z) +
-                     conj(z) + square(z) + reciprocal(z) + where(isnan(z), z, -z);
+                     conj(z) + square(z) + reciprocal(z) + sign(z) + minimum(z, z) + rint(z) +
+                     where(isnan(z), z, -z);
   const auto values = sin(x) + tan(x) + atan2(x, x) + hypot(x, x) + fmod(x, x) + fmin(x, x) +
                       minimum(x, x) + maximum(x, 1) + clip(x, 0, 1) + fma(x, x, x) +
                       remainder(x, x) + copysign(x, x) + ldexp(x, 2) + floor(x) + round(x) +

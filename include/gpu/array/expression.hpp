@@ -200,7 +200,6 @@ template <opcode What, type_problem Problem> constexpr void require_types() noex
   static_assert(Problem != type_problem::complexes,
                 "this operation does not take complex numbers: use gpu::real, gpu::imag or "
                 "gpu::abs of them");
-  static_assert(Problem != type_problem::reals, "this function takes complex numbers");
   static_assert(Problem != type_problem::shorts,
                 "this function has no form for numbers of 16 bits: convert with gpu::cast");
 }

@@ -5,7 +5,8 @@
 ///
 /// Functions of floating-point numbers take integers too, which become float if they have up to 16
 /// bits, else double. `__half` and `__nv_bfloat16` are computed as float and rounded. The accuracy
-/// is the one that CUDA's documentation states; `sqrt` is exact.
+/// is the one that CUDA's documentation states; `sqrt` is exact. `docs/arrays.md` lists the
+/// functions that take complex numbers, and their accuracy.
 
 #include <gpu/array/expression.hpp>
 
@@ -176,7 +177,8 @@ template <detail::any_operand A> auto trunc(A&& a) noexcept {
   return detail::apply<detail::opcode::trunc>(static_cast<A&&>(a));
 }
 
-/// Rounds to the nearest integer, halves to the even one, as NumPy's `round`.
+/// Rounds to the nearest integer, halves to the even one, as NumPy's `round`. Of a complex number,
+/// both parts.
 template <detail::any_operand A> auto rint(A&& a) noexcept {
   detail::require_array<A>();
   return detail::apply<detail::opcode::rint>(static_cast<A&&>(a));
@@ -194,7 +196,7 @@ template <detail::any_operand A> auto abs(A&& a) noexcept {
   return detail::apply<detail::opcode::abs>(static_cast<A&&>(a));
 }
 
-/// -1, 0 or 1; NaN of NaN.
+/// -1, 0 or 1; NaN of NaN. Of a complex number, the number divided by its distance from 0.
 template <detail::any_operand A> auto sign(A&& a) noexcept {
   detail::require_array<A>();
   return detail::apply<detail::opcode::sign>(static_cast<A&&>(a));
@@ -240,7 +242,7 @@ template <detail::any_operand A> auto conj(A&& a) noexcept {
   return detail::apply<detail::opcode::conj>(static_cast<A&&>(a));
 }
 
-/// The angle of a complex number.
+/// The angle of a complex number, NumPy's `angle`. Of a real number 0, or pi if it is negative.
 template <detail::any_operand A> auto arg(A&& a) noexcept {
   detail::require_array<A>();
   return detail::apply<detail::opcode::arg>(static_cast<A&&>(a));
@@ -263,7 +265,8 @@ template <detail::any_operand A> auto modf_fraction(A&& a) noexcept {
   return detail::apply<detail::opcode::modf_fraction>(static_cast<A&&>(a));
 }
 
-/// The smaller one; NaN, if one of the two is NaN.
+/// The smaller one; NaN, if one of the two is NaN. Complex numbers are compared by their real
+/// parts, then by their imaginary parts.
 template <detail::any_operand A, detail::any_operand B> auto minimum(A&& a, B&& b) noexcept {
   detail::require_array<A, B>();
   return detail::apply<detail::opcode::minimum>(static_cast<A&&>(a), static_cast<B&&>(b));
@@ -310,6 +313,7 @@ template <detail::any_operand A, detail::any_operand B> auto fmod(A&& a, B&& b) 
   return detail::apply<detail::opcode::fmod>(static_cast<A&&>(a), static_cast<B&&>(b));
 }
 
+/// Complex powers of 0 are 0 if the real part of `b` is positive, 1 if `b` is 0, else NaN.
 template <detail::any_operand A, detail::any_operand B> auto pow(A&& a, B&& b) noexcept {
   detail::require_array<A, B>();
   return detail::apply<detail::opcode::pow>(static_cast<A&&>(a), static_cast<B&&>(b));
@@ -370,8 +374,8 @@ auto clip(A&& a, B&& low, C&& high) noexcept {
                       static_cast<C&&>(high));
 }
 
-/// The parts of the elements of a complex expression. (Those of an array or a view are a view, from
-/// `gpu/array/view_elements.hpp`.)
+/// The parts of the elements of an expression. (Those of an array or a view of complex numbers are
+/// a view, from `gpu/array/view_elements.hpp`.) The imaginary parts of real numbers are 0.
 template <class T, int Rank, std::size_t Words>
 auto real(const expression<T, Rank, Words>& a) noexcept {
   return detail::apply<detail::opcode::real>(a);
@@ -379,6 +383,12 @@ auto real(const expression<T, Rank, Words>& a) noexcept {
 template <class T, int Rank, std::size_t Words>
 auto imag(const expression<T, Rank, Words>& a) noexcept {
   return detail::apply<detail::opcode::imag>(a);
+}
+template <detail::array_operand A>
+  requires(detail::ordered_number<detail::operand_element_t<A>> &&
+           !detail::is_expression<detail::remove_cvref_t<A>>)
+auto imag(A&& a) noexcept {
+  return detail::apply<detail::opcode::imag>(static_cast<A&&>(a));
 }
 
 }  // namespace gpu::inline v1

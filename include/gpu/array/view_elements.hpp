@@ -2,6 +2,7 @@
 /// \file
 /// Views of the same memory with another element type: `view_as<T>`, `real`, `imag`.
 
+#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/view_axes.hpp>
 
 namespace gpu::inline v1 {
@@ -41,6 +42,9 @@ template <class A>
 concept complex_viewable =
     has_elements<A> && requires { typename complex_parts<remove_cv_t<viewed_element_t<A>>>::part; };
 
+template <class A>
+concept real_viewable = has_elements<A> && ordered_number<remove_cv_t<viewed_element_t<A>>>;
+
 /// Returns a view of one of the parts of complex numbers.
 template <class A> auto part_view(A&& a, std::ptrdiff_t which) noexcept {
   using element = viewed_element_t<A>;
@@ -62,6 +66,11 @@ template <class A> auto part_view(A&& a, std::ptrdiff_t which) noexcept {
 /// Returns a view of the real parts of complex elements, which can be written.
 template <detail::complex_viewable A> auto real(A&& a) noexcept {
   return detail::part_view(static_cast<A&&>(a), 0);
+}
+
+/// Returns a view of the elements, which are real.
+template <detail::real_viewable A> auto real(A&& a) noexcept {
+  return detail::array_view_of(static_cast<A&&>(a));
 }
 
 /// Returns a view of the imaginary parts of complex elements, which can be written.

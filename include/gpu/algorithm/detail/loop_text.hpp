@@ -3,6 +3,7 @@
 /// `loop_writer`: writes the parts that all generated kernels share.
 
 #include <gpu/algorithm/detail/boolean_header.hpp>
+#include <gpu/algorithm/detail/complex_calls.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/loop_form.hpp>
 #include <gpu/algorithm/detail/loops_header.hpp>
@@ -54,8 +55,24 @@ class loop_writer {
     out_.source.part(required(part_name(which)), part);
   }
 
-  /// Ends the program.
-  void finish() { add_generated(); }
+  /// Ends the program. If it may call functions of complex numbers, their headers come first.
+  void finish() {
+    add_generated();
+    complex_calls calls;
+    if (!s_.options.defines.empty() || !s_.options.extra.empty()) calls.note_unknown();
+    for (const source_part& each : out_.source.parts()) calls.note(each.contents);
+    if (!calls.functions()) return;
+    out_.headers.push_back({complex_functions_header_name, complex_functions_header});
+    if (calls.power()) out_.headers.push_back({complex_power_header_name, complex_power_header});
+    code_ << "#include <" << numbers_header_name << ">\n#include <" << complex_functions_header_name
+          << ">\n";
+    if (calls.power()) code_ << "#include <" << complex_power_header_name << ">\n";
+    gpu::source whole;
+    whole.part(required(part_name("complex")), required(code_.finish()));
+    for (const source_part& each : out_.source.parts())
+      whole.part(each.name, each.first_line, each.contents);
+    out_.source = move(whole);
+  }
 
   /// Writes the part before the kernel: headers, types, the preamble. `value` is the type
   /// `gpu_value`, if there is one; `numbers` says that types of `gpu/numbers.hpp` occur beside it

@@ -70,38 +70,55 @@ template <class T> struct complex {
   friend __device__ constexpr T norm(const complex& a) { return a.re * a.re + a.im * a.im; }
   friend __device__ T abs(const complex& a) { return hypot(a.re, a.im); }
   friend __device__ T arg(const complex& a) { return atan2(a.im, a.re); }
-  friend __device__ complex exp(const complex& a) {
-    const T size = exp(a.re);
-    if (a.im == 0) return {size, a.im};
-    return {size * cos(a.im), size * sin(a.im)};
+  friend __device__ constexpr bool isnan(const complex& a) { return a.re != a.re || a.im != a.im; }
+  friend __device__ constexpr bool isfinite(const complex& a) {
+    return a.re - a.re == 0 && a.im - a.im == 0;
   }
-  friend __device__ complex log(const complex& a) { return {log(abs(a)), arg(a)}; }
-  /// The root with a real part that is not negative.
-  friend __device__ complex sqrt(const complex& a) {
-    if (a.re == 0 && a.im == 0) return {T(0), a.im};
-    if (isinf(a.im)) return {fabs(a.im), a.im};
-    // Halved first, so that the sum does not overflow.
-    const T root = sqrt(fabs(a.re) / 2 + hypot(a.re / 2, a.im / 2));
-    const T other = fabs(a.im) / (2 * root);
-    if (a.re >= 0) return {root, copysign(other, a.im)};
-    return {other, copysign(root, a.im)};
+  friend __device__ constexpr bool isinf(const complex& a) {
+    return (a.re == a.re && a.re - a.re != 0) || (a.im == a.im && a.im - a.im != 0);
   }
-  friend __device__ complex pow(const complex& a, const complex& b) {
-    if (a.re == 0 && a.im == 0) return b == complex(T(0)) ? complex(T(1)) : complex(T(0));
-    return exp(b * log(a));
+  friend __device__ complex rint(const complex& a) { return {rint(a.re), rint(a.im)}; }
+  /// NumPy's order: by the real parts, then by the imaginary ones.
+  static __device__ constexpr bool is_less(const complex& a, const complex& b) {
+    return a.re < b.re || (a.re == b.re && a.im < b.im);
   }
-  friend __device__ complex sin(const complex& a) {
-    return {sin(a.re) * cosh(a.im), cos(a.re) * sinh(a.im)};
+  friend __device__ constexpr complex minimum(const complex& a, const complex& b) {
+    return isnan(a) || !(isnan(b) || is_less(b, a)) ? a : b;
   }
-  friend __device__ complex cos(const complex& a) {
-    return {cos(a.re) * cosh(a.im), -sin(a.re) * sinh(a.im)};
+  friend __device__ constexpr complex maximum(const complex& a, const complex& b) {
+    return isnan(a) || !(isnan(b) || is_less(a, b)) ? a : b;
   }
-  friend __device__ complex sinh(const complex& a) {
-    return {sinh(a.re) * cos(a.im), cosh(a.re) * sin(a.im)};
+  friend __device__ constexpr complex fmin(const complex& a, const complex& b) {
+    return isnan(b) || !(isnan(a) || is_less(b, a)) ? a : b;
   }
-  friend __device__ complex cosh(const complex& a) {
-    return {cosh(a.re) * cos(a.im), sinh(a.re) * sin(a.im)};
+  friend __device__ constexpr complex fmax(const complex& a, const complex& b) {
+    return isnan(b) || !(isnan(a) || is_less(a, b)) ? a : b;
   }
+
+  // Of <gpu/complex_functions.hpp> and <gpu/complex_power.hpp>, which kernels with such calls have.
+  friend __device__ complex exp(const complex& a) { return complex_exp(a); }
+  friend __device__ complex exp2(const complex& a) { return complex_exp2(a); }
+  friend __device__ complex expm1(const complex& a) { return complex_expm1(a); }
+  friend __device__ complex log(const complex& a) { return complex_log(a); }
+  friend __device__ complex log2(const complex& a) { return complex_log2(a); }
+  friend __device__ complex log10(const complex& a) { return complex_log10(a); }
+  friend __device__ complex log1p(const complex& a) { return complex_log1p(a); }
+  friend __device__ complex sqrt(const complex& a) { return complex_sqrt(a); }
+  friend __device__ complex sin(const complex& a) { return complex_sin(a); }
+  friend __device__ complex cos(const complex& a) { return complex_cos(a); }
+  friend __device__ complex tan(const complex& a) { return complex_tan(a); }
+  friend __device__ complex sinh(const complex& a) { return complex_sinh(a); }
+  friend __device__ complex cosh(const complex& a) { return complex_cosh(a); }
+  friend __device__ complex tanh(const complex& a) { return complex_tanh(a); }
+  friend __device__ complex asin(const complex& a) { return complex_asin(a); }
+  friend __device__ complex acos(const complex& a) { return complex_acos(a); }
+  friend __device__ complex atan(const complex& a) { return complex_atan(a); }
+  friend __device__ complex asinh(const complex& a) { return complex_asinh(a); }
+  friend __device__ complex acosh(const complex& a) { return complex_acosh(a); }
+  friend __device__ complex atanh(const complex& a) { return complex_atanh(a); }
+  friend __device__ complex reciprocal(const complex& a) { return complex_reciprocal(a); }
+  friend __device__ complex sign(const complex& a) { return complex_sign(a); }
+  friend __device__ complex pow(const complex& a, const complex& b) { return complex_pow(a, b); }
 };
 
 /// Returns the complex number with this absolute value and angle.

@@ -237,7 +237,7 @@ class expression_writer {
       code = facts.complex_text;
     if (is_short_kind(last) && facts.short_text != nullptr) code = facts.short_text;
     if (facts.rule == operation_rule::rounding && is_integral_kind(last)) code = "$1";
-    if (code == facts.text || facts.rule == operation_rule::test) need(facts.helper);
+    if (code == facts.text) need(facts.helper);
     // Of 64 bits, one with a sign and one without: no type holds both.
     const bool ordered =
         is_integral_kind(types.operands[0]) && types.operands[0] != last &&

@@ -127,17 +127,18 @@ enum class operation_rule : unsigned char {
   order,             ///< numbers that are not complex; the result is bool
   truth,             ///< any, each compared with 0; the result is bool
   choice,            ///< a condition, and two of any type
-  extreme,           ///< numbers that are not complex
+  extreme,           ///< any numbers
   quotient,          ///< any but bool; integers give double
   integer_quotient,  ///< integers and floating-point numbers
   function,          ///< floating-point and complex numbers; integers become floating-point ones
   real_function,     ///< floating-point numbers; integers become such
   scale,             ///< a floating-point number and an integer
   size,              ///< any but bool; of complex numbers, a real one
-  step,              ///< integers and floating-point numbers
-  rounding,          ///< the same and bool: what is whole stays as it is
+  step,              ///< any but bool
+  rounding,          ///< any: what is whole stays as it is; of complex numbers, `rint` alone
   test,              ///< any; the result is bool
-  part,              ///< complex numbers; the result is real
+  part,              ///< any; the result is real
+  angle,             ///< any; the result is real, and floating-point for integers
   conjugate,         ///< any
   exponent,          ///< floating-point numbers, integers become such; the result is an integer
 };
@@ -190,10 +191,14 @@ inline constexpr operation_facts operation_table[] = {
     {opcode::logical_or, operation_rule::truth, 2, "logical_or", "$1 | $2"},
     {opcode::logical_not, operation_rule::truth, 1, "logical_not", "!$1"},
     {opcode::where, operation_rule::choice, 3, "where", "$1 ? $2 : $3"},
-    {opcode::minimum, operation_rule::extreme, 2, "minimum", "gpu_minimum($1, $2)", extreme_helper},
-    {opcode::maximum, operation_rule::extreme, 2, "maximum", "gpu_maximum($1, $2)", extreme_helper},
-    {opcode::fmin, operation_rule::extreme, 2, "fmin", "gpu_fmin($1, $2)", other_extreme_helper},
-    {opcode::fmax, operation_rule::extreme, 2, "fmax", "gpu_fmax($1, $2)", other_extreme_helper},
+    {opcode::minimum, operation_rule::extreme, 2, "minimum", "gpu_minimum($1, $2)", extreme_helper,
+     "minimum($1, $2)"},
+    {opcode::maximum, operation_rule::extreme, 2, "maximum", "gpu_maximum($1, $2)", extreme_helper,
+     "maximum($1, $2)"},
+    {opcode::fmin, operation_rule::extreme, 2, "fmin", "gpu_fmin($1, $2)", other_extreme_helper,
+     "fmin($1, $2)"},
+    {opcode::fmax, operation_rule::extreme, 2, "fmax", "gpu_fmax($1, $2)", other_extreme_helper,
+     "fmax($1, $2)"},
     {opcode::fma, operation_rule::real_fraction, 3, "fma", "fma($1, $2, $3)", "", nullptr,
      "gpu::fma_to_odd($1, $2, $3)"},
     {opcode::true_divide, operation_rule::quotient, 2, "true_divide", "$1 / $2"},
@@ -210,24 +215,23 @@ inline constexpr operation_facts operation_table[] = {
     {opcode::nextafter, operation_rule::exact_fraction, 2, "nextafter", "nextafter($1, $2)"},
     {opcode::ldexp, operation_rule::scale, 2, "ldexp", "gpu_ldexp($1, $2)", ldexp_helper},
     {opcode::abs, operation_rule::size, 1, "abs", "gpu_abs($1)", abs_helper, "abs($1)"},
-    {opcode::sign, operation_rule::step, 1, "sign", "gpu_sign($1)", sign_helper},
+    {opcode::sign, operation_rule::step, 1, "sign", "gpu_sign($1)", sign_helper, "sign($1)"},
     {opcode::square, operation_rule::arithmetic, 1, "square", "$1 * $1"},
-    {opcode::reciprocal, operation_rule::fraction, 1, "reciprocal", "$t(1) / $1"},
+    {opcode::reciprocal, operation_rule::fraction, 1, "reciprocal", "$t(1) / $1", "",
+     "reciprocal($1)"},
     {opcode::real, operation_rule::part, 1, "real", "$1", "", "real($1)"},
-    {opcode::imag, operation_rule::part, 1, "imag", "$1", "", "imag($1)"},
+    {opcode::imag, operation_rule::part, 1, "imag", "$t(0)", "", "imag($1)"},
     {opcode::conj, operation_rule::conjugate, 1, "conj", "$1", "", "conj($1)"},
-    {opcode::arg, operation_rule::part, 1, "arg", "$1", "", "arg($1)"},
+    {opcode::arg, operation_rule::angle, 1, "arg", "atan2($t(0), $1)", "", "arg($1)"},
     {opcode::floor, operation_rule::rounding, 1, "floor", "floor($1)"},
     {opcode::ceil, operation_rule::rounding, 1, "ceil", "ceil($1)"},
     {opcode::trunc, operation_rule::rounding, 1, "trunc", "trunc($1)"},
     {opcode::rint, operation_rule::rounding, 1, "rint", "rint($1)"},
     {opcode::round, operation_rule::rounding, 1, "round", "round($1)"},
-    {opcode::isnan, operation_rule::test, 1, "isnan", "gpu_isnan($1)", isnan_helper,
-     "gpu_isnan(real($1)) || gpu_isnan(imag($1))"},
-    {opcode::isinf, operation_rule::test, 1, "isinf", "gpu_isinf($1)", isinf_helper,
-     "gpu_isinf(real($1)) || gpu_isinf(imag($1))"},
+    {opcode::isnan, operation_rule::test, 1, "isnan", "gpu_isnan($1)", isnan_helper, "isnan($1)"},
+    {opcode::isinf, operation_rule::test, 1, "isinf", "gpu_isinf($1)", isinf_helper, "isinf($1)"},
     {opcode::isfinite, operation_rule::test, 1, "isfinite", "gpu_isfinite($1)", isfinite_helper,
-     "gpu_isfinite(real($1)) && gpu_isfinite(imag($1))"},
+     "isfinite($1)"},
     {opcode::signbit, operation_rule::order, 1, "signbit", "gpu_signbit($1)", signbit_helper},
     {opcode::sqrt, operation_rule::function, 1, "sqrt", "sqrt($1)"},
     {opcode::exp, operation_rule::function, 1, "exp", "exp($1)"},
@@ -239,20 +243,20 @@ inline constexpr operation_facts operation_table[] = {
     {opcode::fabs, operation_rule::real_function, 1, "fabs", "fabs($1)"},
     {opcode::rsqrt, operation_rule::real_function, 1, "rsqrt", "rsqrt($1)"},
     {opcode::cbrt, operation_rule::real_function, 1, "cbrt", "cbrt($1)"},
-    {opcode::exp2, operation_rule::real_function, 1, "exp2", "exp2($1)"},
+    {opcode::exp2, operation_rule::function, 1, "exp2", "exp2($1)"},
     {opcode::exp10, operation_rule::real_function, 1, "exp10", "exp10($1)"},
-    {opcode::expm1, operation_rule::real_function, 1, "expm1", "expm1($1)"},
-    {opcode::log2, operation_rule::real_function, 1, "log2", "log2($1)"},
-    {opcode::log10, operation_rule::real_function, 1, "log10", "log10($1)"},
-    {opcode::log1p, operation_rule::real_function, 1, "log1p", "log1p($1)"},
-    {opcode::tan, operation_rule::real_function, 1, "tan", "tan($1)"},
-    {opcode::asin, operation_rule::real_function, 1, "asin", "asin($1)"},
-    {opcode::acos, operation_rule::real_function, 1, "acos", "acos($1)"},
-    {opcode::atan, operation_rule::real_function, 1, "atan", "atan($1)"},
-    {opcode::tanh, operation_rule::real_function, 1, "tanh", "tanh($1)"},
-    {opcode::asinh, operation_rule::real_function, 1, "asinh", "asinh($1)"},
-    {opcode::acosh, operation_rule::real_function, 1, "acosh", "acosh($1)"},
-    {opcode::atanh, operation_rule::real_function, 1, "atanh", "atanh($1)"},
+    {opcode::expm1, operation_rule::function, 1, "expm1", "expm1($1)"},
+    {opcode::log2, operation_rule::function, 1, "log2", "log2($1)"},
+    {opcode::log10, operation_rule::function, 1, "log10", "log10($1)"},
+    {opcode::log1p, operation_rule::function, 1, "log1p", "log1p($1)"},
+    {opcode::tan, operation_rule::function, 1, "tan", "tan($1)"},
+    {opcode::asin, operation_rule::function, 1, "asin", "asin($1)"},
+    {opcode::acos, operation_rule::function, 1, "acos", "acos($1)"},
+    {opcode::atan, operation_rule::function, 1, "atan", "atan($1)"},
+    {opcode::tanh, operation_rule::function, 1, "tanh", "tanh($1)"},
+    {opcode::asinh, operation_rule::function, 1, "asinh", "asinh($1)"},
+    {opcode::acosh, operation_rule::function, 1, "acosh", "acosh($1)"},
+    {opcode::atanh, operation_rule::function, 1, "atanh", "atanh($1)"},
     {opcode::erf, operation_rule::real_function, 1, "erf", "erf($1)"},
     {opcode::erfc, operation_rule::real_function, 1, "erfc", "erfc($1)"},
     {opcode::erfinv, operation_rule::real_function, 1, "erfinv", "erfinv($1)"},

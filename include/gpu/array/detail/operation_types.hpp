@@ -19,7 +19,6 @@ enum class type_problem : unsigned char {
   integers,   ///< integers, of which a quotient could be several
   fractions,  ///< floating-point numbers, which have no bits
   complexes,  ///< complex numbers, which have no order
-  reals,      ///< numbers that are not complex
   shorts,     ///< numbers of 16 bits, which are computed as float
 };
 
@@ -107,15 +106,15 @@ constexpr operation_types resolve_types(opcode what, const operand_type* given) 
     case operation_rule::test: found.result = element_kind::boolean; break;
     case operation_rule::truth: found.result = common = element_kind::boolean; break;
     case operation_rule::rounding:
-    case operation_rule::extreme: refuse(is_complex, type_problem::complexes); break;
+      refuse(is_complex && what != opcode::rint, type_problem::complexes);
+      break;
     case operation_rule::quotient:
       if (is_integral_kind(common)) found.result = common = element_kind::float64;
       break;
-    case operation_rule::step:
     case operation_rule::integer_quotient:
       refuse(is_complex, type_problem::complexes);
-      refuse(is_boolean, type_problem::booleans);
-      break;
+      [[fallthrough]];
+    case operation_rule::step: refuse(is_boolean, type_problem::booleans); break;
     case operation_rule::scale:
       refuse(is_fractional(operands[1].kind), type_problem::fractions);
       [[fallthrough]];
@@ -129,12 +128,14 @@ constexpr operation_types resolve_types(opcode what, const operand_type* given) 
       found.result = element_kind::int32;
       break;
     case operation_rule::size: refuse(is_boolean, type_problem::booleans); [[fallthrough]];
-    case operation_rule::part:
-      refuse(rule == operation_rule::part && !is_complex, type_problem::reals);
+    case operation_rule::part: found.result = real_kind(common); break;
+    case operation_rule::angle:
+      common = fraction_kind(common);
       found.result = real_kind(common);
       break;
     case operation_rule::structure:
     case operation_rule::arithmetic:
+    case operation_rule::extreme:
     case operation_rule::choice:
     case operation_rule::conjugate: break;
   }
