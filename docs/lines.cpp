@@ -30,6 +30,12 @@ gpu::sobol32 scrambled_engine = gpu::sobol32::create(stream, 3, {.scrambled = tr
 gpu::sobol64 sobol64_engine = gpu::sobol64::create(stream, 3).value();
 gpu::sobol64 scrambled64_engine = gpu::sobol64::create(stream, 3, {.scrambled = true}).value();
 
+gpu::device_data device_data = gpu::device_data::of(device).value();
+gpu::event start = gpu::event::create(device).value();
+gpu::event stop = gpu::event::create(device).value();
+gpu::module code;
+gpu::kernel<float, const float*, float*, std::size_t> saxpy;
+
 gpu::elementwise<float, const float*, float*> add_scaled;
 gpu::reduction<float, const float*> squares;
 gpu::scan<float, const float*, float*> running_sum, running_sum_before;
@@ -40,6 +46,14 @@ gpu::reordered_matrix<float> ordered;
 namespace {
 
 gpu::result<> make_kernels() {
+  code = GPU_TRY(gpu::module::load(GPU_TRY(gpu::compile(R"(
+    __global__ void saxpy(float a, const float* x, float* y, unsigned long n) {
+      const unsigned long thread = threadIdx.y * blockDim.x + threadIdx.x;
+      const unsigned long block = blockIdx.y * gridDim.x + blockIdx.x;
+      const unsigned long i = block * (blockDim.x * blockDim.y) + thread;
+      if (i < n) y[i] += a * x[i];
+    })"))));
+  saxpy = GPU_TRY((code.kernel<float, const float*, float*, std::size_t>("saxpy")));
   add_scaled = GPU_TRY(
       (gpu::elementwise<float, const float*, float*>::create("a, x, y", "y[i] += a * x[i]")));
   squares = GPU_TRY((gpu::reduction<float, const float*>::create(
