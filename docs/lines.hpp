@@ -96,7 +96,7 @@ template <> struct gpu::device_name<particle> {
 };
 extern gpu::elementwise<float, const float*, float*> add_scaled;
 extern gpu::reduction<float, const float*> squares;
-extern gpu::scan<float, const float*, float*> running_sum;
+extern gpu::scan<float, const float*, float*> running_sum, running_sum_before;
 extern std::vector<int> rows_of, columns_of;
 extern gpu::csr_matrix<float> equations;
 extern gpu::reordered_matrix<float> ordered;

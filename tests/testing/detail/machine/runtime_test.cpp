@@ -58,6 +58,31 @@ TEST_CASE("device formats give what the C library gives", "[machine]") {
   CHECK(format("%99999999999d", 1).size() < 20000);
 }
 
+TEST_CASE("printf formats 32 arguments, and prints the conversions of others as they stand",
+          "[machine]") {
+  // "Additional arguments beyond this will be ignored, and the format specifier output as-is" (CUDA
+  // C++ Programming Guide, Formatted Output).
+  std::string conversions, expected;
+  for (int k = 0; k < 31; ++k) {
+    conversions += "%d ";
+    expected += "7 ";
+  }
+  const auto print = [](const std::string& text) {
+    packed arguments;
+    for (int k = 0; k < 40; ++k) machine_test::detail::append_argument(arguments.bytes, 7);
+    std::string out;
+    int count = 0;
+    CHECK(format_device(
+        text, std::ref(arguments), [](std::uint64_t) { return std::string(); }, out, count));
+    CHECK(count <= 32);
+    return out;
+  };
+  CHECK(print(conversions + "%d") == expected + "7");
+  CHECK(print(conversions + "%d %d|%-5.2f|%s %% %y") == expected + "7 %d|%-5.2f|%s % %y");
+  // A width that is an argument is one of the 32.
+  CHECK(print(conversions + "%*d|%d") == expected + "%*d|%d");
+}
+
 TEST_CASE("printf reaches the hook, lane by lane", "[machine]") {
   workbench bench(R"(
 .extern .func (.param .b32 func_retval0) vprintf(.param .b64 vprintf_param_0, .param .b64 vprintf_param_1);

@@ -1,6 +1,7 @@
 // The formatting of device printf: a C format string, arguments packed as CUDA packs them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -46,14 +47,18 @@ template <class T> inline std::string format_one(const std::string& spec, T valu
 
 /// Formats as device printf does. `arguments(void* to, size)` fetches the next argument, aligned to
 /// its size, and `string(address)` reads a string from device memory; both give false, or nothing,
-/// when the memory is not accessible. Widths and precisions are limited to `widest`, and nothing
-/// more is formatted once the text is as long as CUDA's default buffer.
-/// Result: false when an argument could not be fetched; `count` is then the number fetched.
+/// when the memory is not accessible. As CUDA documents it, at most 32 arguments are formatted,
+/// widths and precisions that are arguments included; the conversions behind these are printed as
+/// they stand. Widths and precisions are limited to `widest`, and nothing more is formatted once
+/// the text is as long as CUDA's default buffer. Result: false when an argument could not be
+/// fetched; `count` is then the number fetched.
 template <class Arguments, class String>
 inline bool format_device(std::string_view format, Arguments arguments, String string,
                           std::string& out, int& count) {
   constexpr int widest = 4096;
   constexpr std::size_t longest = std::size_t{1} << 20;
+  constexpr int most_arguments = 32;
+  bool is_beyond = false;
   count = 0;
   for (std::size_t i = 0; i < format.size() && out.size() < longest;) {
     if (format[i] != '%') {
@@ -63,6 +68,13 @@ inline bool format_device(std::string_view format, Arguments arguments, String s
     const detail::conversion c = detail::parse_conversion(format, i);
     if (c.kind == '%' || c.kind == 0) {
       out += '%';
+      i = c.end;
+      continue;
+    }
+    const auto needed = 1 + static_cast<int>(std::ranges::count(c.flags, '*'));
+    is_beyond = is_beyond || count + needed > most_arguments;
+    if (is_beyond) {
+      out += format.substr(i, c.end - i);
       i = c.end;
       continue;
     }
