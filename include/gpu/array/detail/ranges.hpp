@@ -84,7 +84,7 @@ result<array<T>> make_spaced(const char* function, const stream_ref& stream, dou
   const double step = count > (endpoint ? 1u : 0u) ? difference / parts : 0;
   // As in NumPy: if the step is too small for a double, the numbers are divided one by one.
   double divisor = 1, factor = step;
-  if (step == 0) {
+  if (ieee_number(step) == 0) {
     divisor = parts > 0 ? parts : 1;
     factor = difference;
   }

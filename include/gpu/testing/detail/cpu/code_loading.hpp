@@ -10,7 +10,6 @@
 #include <gpu/testing/detail/cpu/parsed_modules.hpp>
 #include <gpu/testing/detail/machine/loader.hpp>
 #include <gpu/testing/detail/ptx/fatbin.hpp>
-#include <gpu/testing/detail/ptx/arithmetic/default_environment.hpp>
 
 #include <cuda.h>
 
@@ -79,7 +78,6 @@ inline CUresult make_code(driver_state& driver, const std::string& text, const j
                           const machine::loaded_module* managed_of = nullptr) {
   if (options.target(target_architecture) != target_architecture) return CUDA_ERROR_INVALID_SOURCE;
   const auto begin = std::chrono::steady_clock::now();
-  const ptx::default_environment environment;  // for constants
   parsed_code parsed = parsed_modules::of_process().find_or_parse(text, options.unoptimized());
   if (parsed.error) return refuse_code(driver, options, *parsed.error);
   machine::load_result loaded =
