@@ -82,8 +82,8 @@ template <class N> host_number describe_number(const N& value) noexcept {
     made.real = value.real();
     made.imag = value.imag();
   } else {
-    made.real = ieee_number::from_bits(__builtin_bit_cast(std::uint16_t, value),
-                                       format_of(made.kind));
+    made.real =
+        ieee_number::from_bits(__builtin_bit_cast(std::uint16_t, value), format_of(made.kind));
   }
   return made;
 }

@@ -4,8 +4,8 @@
 ///
 /// Such a source assumes that no number is NaN or infinite and that zeros have no sign, and a
 /// program linked with -ffast-math takes subnormal numbers for 0. The linker keeps one copy of an
-/// inline function, so what that source makes of it also runs in sources compiled otherwise. Code of
-/// the host that meets any number therefore classifies, compares and converts it by its bits.
+/// inline function, so what that source makes of it also runs in sources compiled otherwise. Code
+/// of the host that meets any number therefore classifies, compares and converts it by its bits.
 
 #include <cstdint>
 
@@ -76,7 +76,8 @@ class ieee_number {
     const std::uint64_t sign = is_negative() ? format.sign() : 0;
     std::uint64_t fraction = bits_ & fraction_mask;
     if (is_nan())
-      return sign | format.infinity() | fraction >> (52 - stored) | std::uint64_t{1} << (stored - 1);
+      return sign | format.infinity() | fraction >> (52 - stored) |
+             std::uint64_t{1} << (stored - 1);
     if (!is_finite()) return sign | format.infinity();
     int exponent = static_cast<int>(size() >> 52);
     if (exponent != 0) fraction |= std::uint64_t{1} << 52;

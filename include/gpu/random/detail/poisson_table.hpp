@@ -18,7 +18,8 @@ class poisson_sums {
     const double rest = __builtin_fma(-halvings, 2.3190468138462996e-17,
                                       __builtin_fma(-halvings, 0.6931471805599453, mean));
     double series = 1;
-    for (int j = 15; j > 0; --j) series = __builtin_fma(uncombined(-rest * uncombined(1. / j)), series, 1.);
+    for (int j = 15; j > 0; --j)
+      series = __builtin_fma(uncombined(-rest * uncombined(1. / j)), series, 1.);
     term_ = sum_ = __builtin_ldexp(series, 32 - halvings);
   }
   std::uint32_t count() const noexcept { return count_; }

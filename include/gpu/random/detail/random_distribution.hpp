@@ -94,8 +94,7 @@ unexpected<cuda_error> refuse_random(const random_distribution& d, source_locati
 
 /// Fails if values of this distribution may not fit in the elements.
 inline result<> require_fit(const random_distribution& d, const random_element& element,
-                            ieee_number least, ieee_number most,
-                            source_location where) noexcept {
+                            ieee_number least, ieee_number most, source_location where) noexcept {
   if (!element.is_integer || (least >= element.least && most <= element.most)) return {};
   return refuse_random(d, where,
                        "values from %.17g to %.17g occur, but the elements hold those from %.17g "
@@ -131,7 +130,8 @@ inline result<> check_distribution(const random_distribution& d, const random_el
     case random_kind::bits: return {};
     case random_kind::uniform:
     case random_kind::uniform_from:
-      if (d.a < d.b && is_finite(d.b.value() - d.a.value())) return require_range(d, element, where);
+      if (d.a < d.b && is_finite(d.b.value() - d.a.value()))
+        return require_range(d, element, where);
       return refuse_random(d, where,
                            "low is %g and high is %g, but low must be less than high, and both "
                            "must be finite.",
@@ -169,7 +169,8 @@ inline result<> check_distribution(const random_distribution& d, const random_el
       return require_fit(d, element, 0, d.a.value() + 12 * __builtin_sqrt(d.a.value()) + 30, where);
     }
     case random_kind::binomial:
-      if (!(d.a >= 0 && d.a <= 1e15) || __builtin_floor(d.a.value()) != d.a || !(d.b >= 0 && d.b <= 1)) {
+      if (!(d.a >= 0 && d.a <= 1e15) || __builtin_floor(d.a.value()) != d.a ||
+          !(d.b >= 0 && d.b <= 1)) {
         return refuse_random(d, where,
                              "%g trials with the probability %g: there can be from 0 to 1e15 "
                              "trials, with a probability from 0 to 1.",
