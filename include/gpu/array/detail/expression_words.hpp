@@ -123,11 +123,19 @@ inline bool store_number(const host_number& number, element_kind kind, void* to)
   const float_format& format = format_of(part);
   const auto store = [&](ieee_number value, char* at) {
     const std::uint64_t bits = value.to_bits(format);
-    fits = fits && (ieee_number::from_bits(bits, format).is_finite() || !value.is_finite());
-    __builtin_memcpy(at, &bits, facts_of(part).bytes);
+    fits = fits && ((bits & (format.sign() - 1)) != format.infinity() || !value.is_finite());
+    if (part == element_kind::float64) return void(__builtin_memcpy(at, &bits, 8));
+    if (part == element_kind::float32) return void(__builtin_memcpy(at, &bits, 4));
+    __builtin_memcpy(at, &bits, 2);
   };
-  const bool narrows = is_integer && part != element_kind::float64;
-  store(narrows ? round_to_odd(number, is_negative) : number.real, static_cast<char*>(to));
+  if (is_integer && part == element_kind::float32) {  // rounded once, and never to a special number
+    const float narrow = is_negative ? static_cast<float>(static_cast<std::int64_t>(number.integer))
+                                     : static_cast<float>(number.integer);
+    __builtin_memcpy(to, &narrow, sizeof narrow);
+  } else {
+    const bool is_rounded = is_integer && is_short_kind(part);
+    store(is_rounded ? round_to_odd(number, is_negative) : number.real, static_cast<char*>(to));
+  }
   if (facts.type == kind_class::complex)
     store(number.imag, static_cast<char*>(to) + facts.bytes / 2);
   return fits;
