@@ -155,6 +155,81 @@ TEST_CASE("a damaged .npz file is an error, whatever is wrong with it", "[array]
                    "does not end as a .npz file"));
 }
 
+/// Replaces 4 bytes by a number.
+void put_little(std::string& file, std::size_t at, std::size_t value) {
+  for (std::size_t k = 0; k < 4; ++k) file[at + k] = static_cast<char>(value >> 8 * k);
+}
+/// Returns where the directory describes a file.
+std::size_t entry_of(const std::string& file, const char* name) {
+  return file.find(name, file.find("PK\x01\x02")) - 46;
+}
+
+TEST_CASE("arrays that overlap in a .npz file are refused", "[array][npz]") {
+  const fixture f;
+  const auto folder = test::temporary_folder::in_memory();
+  const std::string path = folder / "a.npz";
+  // The array x reaches to the end of the next one.
+  std::string longer = stored;
+  const std::size_t x = entry_of(stored, "x.npy"), table = entry_of(stored, "table.npy");
+  const std::size_t bytes = stored.find("zeros.npy") - 30 - stored.find("\x93NUMPY");
+  put_little(longer, x + 20, bytes);
+  put_little(longer, x + 24, bytes);
+  test::write_file(path, longer);
+  CHECK(test::says(test::error_of(gpu::load_npz<float>(f.stream, path, "x")),
+                   "damaged at byte 0: the array x overlaps table in the archive"));
+  CHECK(test::says(test::error_of(gpu::load_npz<std::int64_t, 2>(f.stream, path, "table")),
+                   "the array table overlaps x in the archive"));
+  CHECK(test::value_of(gpu::load_npz<double>(f.stream, path, "zeros")).size() == 100);
+  // The directory describes the array x twice.
+  std::string twice = stored;
+  const std::size_t end = stored.find("PK\x05\x06");
+  twice.insert(end, stored.substr(x, table - x));
+  put_little(twice, end + table - x + 12, end + table - x - x);
+  test::write_file(path, twice);
+  CHECK(test::says(test::error_of(gpu::load_npz<float>(f.stream, path, "x")),
+                   "the array x overlaps x in the archive"));
+  CHECK(test::value_of(gpu::load_npz<double>(f.stream, path, "zeros")).size() == 100);
+}
+
+TEST_CASE("what the directory of a .npz file says has to be true", "[array][npz]") {
+  const fixture f;
+  const auto folder = test::temporary_folder::in_memory();
+  const std::string path = folder / "a.npz";
+  const auto error = [&](const std::string& file) {
+    test::write_file(path, file);
+    return test::error_of(gpu::load_npz<double>(f.stream, path, "zeros"));
+  };
+  const auto with = [](std::string file, std::size_t at, std::size_t value) {
+    put_little(file, at, value);
+    return file;
+  };
+  const std::size_t zeros = entry_of(stored, "zeros.npy");
+  const std::size_t packed = entry_of(deflated, "zeros.npy");
+  CHECK(test::says(error(with(stored, zeros + 20, 1000)), "the two lengths of an array differ"));
+  CHECK(test::says(error(with(stored, zeros + 42, 5)), "no array begins here"));
+  CHECK(test::says(error(with(stored, zeros + 42, 1u << 30)), "the array is not there"));
+  CHECK(test::says(error(with(stored, zeros + 42, 0)), "another name"));
+  CHECK(test::says(error(with(deflated, packed + 20, 1u << 20)), "longer than its file"));
+  CHECK(test::says(error(with(deflated, packed + 24, 1u << 20)), "can unpack to"));
+  CHECK(test::says(error(with(deflated, packed + 24, 929)), "zeros\" is damaged at byte 928"));
+  CHECK(test::says(error(with(deflated, packed + 24, 927)), "ends before the last element"));
+  std::string strong = stored;
+  strong[zeros + 8] = 1 << 6;
+  CHECK(test::says(error(strong), "the array is encrypted"));
+}
+
+TEST_CASE("a .npz file that was written to a pipe is read as NumPy reads it", "[array][npz]") {
+  const fixture f;
+  const auto folder = test::temporary_folder::in_memory();
+  const std::string path = folder / "a.npz";
+  // With a folder, an array behind another one in a file, the same name twice, and a comment.
+  test::write_file(path, streamed);
+  CHECK(f.download(test::value_of(gpu::load_npz<float>(f.stream, path, "x"))) ==
+        std::vector<float>{0, 1, 2});
+  CHECK(f.download(test::value_of(gpu::load_npz<std::int64_t, 2>(
+            f.stream, path, "folder/table"))) == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5});
+}
+
 TEST_CASE("what cannot be saved in a .npz file is refused", "[array][npz]") {
   const fixture f;
   const test::temporary_folder folder;

@@ -270,7 +270,8 @@ class conjugate_gradient {
 
   static result<> require_tolerance(const char* function, const char* name, double value,
                                     source_location where) {
-    if (value >= 0 && value <= 1e150) return {};
+    const detail::ieee_number number = value;
+    if (number >= 0 && number <= 1e150) return {};
     detail::text_builder out;
     out << name << " is ";
     detail::write_number(out, value);

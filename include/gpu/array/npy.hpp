@@ -36,9 +36,10 @@ result<> save_npy(const stream_ref& stream, A&& a, string_ref path,
   return file.commit();
 }
 
-/// Makes an array of the contents of a .npy file of version 1.0, 2.0 or 3.0, as NumPy's `save`
-/// writes it. Elements that are in Fortran order in the file are so in the array; big-endian ones
-/// are converted.
+/// Makes an array of the contents of a .npy file of version 1.0, 2.0 or 3.0, whoever wrote it: its
+/// header is read as by NumPy's `load`. Elements that are in Fortran order in the file are so in
+/// the array; big-endian ones are converted. If arrays or other bytes follow in the file, only the
+/// first array is loaded, as by `np.load(path)`; save several arrays with `save_npz`.
 ///
 ///     auto a = GPU_TRY((gpu::load_npy<float, 2>(stream, "a.npy")));
 ///

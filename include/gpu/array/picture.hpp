@@ -29,6 +29,7 @@ template <int Rank>
 result<> require_picture(const char* function, const shape<Rank>& extents,
                          const picture_options& options, source_location where) noexcept {
   text_builder out;
+  const ieee_number low = options.low, high = options.high;
   constexpr std::size_t most = 0x7fffffff;
   const bool fits = extents[0] - 1 < most && extents[1] - 1 < most;  // also those of 0
   if (!fits || (Rank == 3 && extents[Rank - 1] != 3)) {
@@ -37,11 +38,11 @@ result<> require_picture(const char* function, const shape<Rank>& extents,
     out << " is not that of a picture. Pass (height, width)"
         << (Rank == 3 ? ", or (height, width, 3) for colors" : "") << ", with 1 to " << most
         << " pixels in each direction.";
-  } else if (options.low - options.low != 0 && options.low == options.low) {
+  } else if (!low.is_finite() && !low.is_nan()) {
     out << "low is infinite. Pass a number, or leave it out for the smallest element.";
-  } else if (options.high - options.high != 0 && options.high == options.high) {
+  } else if (!high.is_finite() && !high.is_nan()) {
     out << "high is infinite. Pass a number, or leave it out for the largest element.";
-  } else if (options.low >= options.high) {
+  } else if (low >= high) {
     out << "low is not less than high. Pass the numbers that get the first and the last color.";
   } else if (static_cast<unsigned>(options.colors) >
              static_cast<unsigned>(color_map::blue_white_red)) {

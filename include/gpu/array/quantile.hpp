@@ -11,6 +11,7 @@
 
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/sorted.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
 
 namespace gpu::inline v1 {
 
@@ -25,7 +26,7 @@ struct quantile_position {
   bool is_mean;  ///< of the two, rounded as by a mean
 
   static quantile_position of(double q, std::size_t length) noexcept {
-    const double exact = q * static_cast<double>(length - 1);
+    const double exact = uncombined(q * static_cast<double>(length - 1));
     const auto low = static_cast<std::size_t>(exact);
     if (low >= length - 1) return {length - 1, length - 1, 0, false};
     return {low, low + 1, exact - static_cast<double>(low), false};
@@ -69,7 +70,7 @@ result<> pick_quantile(const char* function, const stream_ref& stream,
 }
 
 /// Fails unless a number is from 0 to `most`.
-inline result<> require_quantile(const char* function, double q, int most,
+inline result<> require_quantile(const char* function, ieee_number q, int most,
                                  source_location where) noexcept {
   if (q >= 0 && q <= most) return {};
   text_builder out;

@@ -2,6 +2,7 @@
 /// \file
 /// `macro_value`: the replacement of a macro in device code, made from a value of the host.
 
+#include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/detail/utility.hpp>
 #include <gpu/core/string_ref.hpp>
 
@@ -30,7 +31,10 @@ inline text integer_literal(bool negative, std::uint64_t magnitude, bool is_sign
 /// Returns a floating-point literal with enough digits to keep the value bit by bit.
 template <class Float> text float_literal(Float value) noexcept {
   constexpr bool is_float = sizeof(Float) == sizeof(float);
-  if (!(value - value == Float{0})) {  // an infinity or a NaN
+  const ieee_number number = value;
+  const double least = is_float ? 0x1p-126 : 0x1p-1022;
+  // An infinity, a NaN or a subnormal number.
+  if (!number.is_finite() || (number.magnitude() < least && !(number == 0))) {
     char bits[64];
     if constexpr (is_float) {
       __builtin_snprintf(bits, sizeof bits, "__builtin_bit_cast(float,0x%xu)",

@@ -2,6 +2,7 @@
 /// \file
 /// `stream_attribute`: the attributes of a stream, each with the type of its value.
 
+#include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/driver/detail/device_refusals.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/system/output.hpp>
@@ -133,7 +134,8 @@ template <> struct stream_attribute_value<stream_attribute::access_policy_window
   static result<> check(const type& value, const char* function, source_location where) noexcept {
     GPU_TRY(require_enumerator(value.hit, "access_property", function, where));
     GPU_TRY(require_enumerator(value.miss, "access_property", function, where));
-    const bool is_share = value.hit_ratio >= 0 && value.hit_ratio <= 1;
+    const ieee_number hit_ratio = value.hit_ratio;
+    const bool is_share = hit_ratio >= 0 && hit_ratio <= 1;
     if (is_share && value.miss != access_property::persisting) return {};
     text_builder out;
     if (is_share) {

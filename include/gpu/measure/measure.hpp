@@ -2,6 +2,7 @@
 /// \file
 /// `measure`: times work on a device until the median is steady, several candidates in turns.
 
+#include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/located.hpp>
 #include <gpu/driver/driver_version.hpp>
 #include <gpu/measure/measurement.hpp>
@@ -130,8 +131,9 @@ inline result<> check_measure_options(const measure_options& options, std::size_
     return fail(refusal(errc::invalid_argument, "gpu::measure", out.finish(), where,
                         options.most_samples, options.least_samples));
   }
-  if (!(options.relative_confidence >= 0) || !(options.most_seconds >= 0) ||
-      !(options.least_sample_seconds >= 0)) {
+  if (!(ieee_number(options.relative_confidence) >= 0) ||
+      !(ieee_number(options.most_seconds) >= 0) ||
+      !(ieee_number(options.least_sample_seconds) >= 0)) {
     return refuse(
         "relative_confidence, most_seconds or least_sample_seconds is negative or not a number; "
         "pass 0 or more.");
@@ -142,8 +144,10 @@ inline result<> check_measure_options(const measure_options& options, std::size_
 /// Returns how many calls make a sample as long as it has to be, if one call takes `seconds`.
 inline std::size_t calls_for(double seconds, const measure_options& options) noexcept {
   constexpr std::size_t most = 1000;  // about as many as a stream queues without blocking
-  if (options.flush_cache || seconds >= options.least_sample_seconds) return 1;
-  const double wanted = std::ceil(options.least_sample_seconds / std::max(seconds, 1e-9));
+  const ieee_number least = options.least_sample_seconds;
+  if (options.flush_cache || seconds >= least) return 1;
+  if (!least.is_finite()) return most;
+  const double wanted = std::ceil(least.value() / std::max(seconds, 1e-9));
   return wanted >= double{most} ? most : static_cast<std::size_t>(wanted);
 }
 
@@ -194,7 +198,7 @@ inline result<measurements> take_turns(const stream_ref& stream, const measure_o
       last_reading = now;
       found.condition.add(condition);
     }
-    const bool late = options.clock() - begin >= options.most_seconds;
+    const bool late = options.clock() - begin >= ieee_number(options.most_seconds);
     const std::size_t taken = round + 1;
     // The figures are computed after 10, 11, 13, 15 ... samples, since that takes time too.
     const bool looks = late || taken == options.most_samples || taken == options.least_samples ||
@@ -204,7 +208,7 @@ inline result<measurements> take_turns(const stream_ref& stream, const measure_o
     for (measurement& one : found.all) {
       one.seconds = sample_statistics::of(one.samples);
       one.steady = taken >= options.least_samples &&
-                   one.seconds.relative_confidence() <= options.relative_confidence;
+                   one.seconds.relative_confidence() <= ieee_number(options.relative_confidence);
       all_steady = all_steady && one.steady;
     }
     if (late || all_steady) break;

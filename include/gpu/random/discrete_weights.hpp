@@ -24,8 +24,10 @@ class discrete_weights {
           const std::size_t count = detail::size_of(weights);
           for (std::size_t k = 0; k < count; ++k) {
             const auto weight = static_cast<double>(detail::data_of(weights)[k]);
-            if (!(weight >= 0 && detail::is_finite(sum + weight))) return refuse(k, weight, where);
-            sums.push_back(sum += weight);
+            sum = detail::uncombined(sum + weight);
+            if (!(detail::ieee_number(weight) >= 0 && detail::is_finite(sum)))
+              return refuse(k, weight, where);
+            sums.push_back(sum);
           }
           if (!(sum > 0)) {
             return detail::fail(detail::refusal(

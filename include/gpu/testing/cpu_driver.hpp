@@ -11,7 +11,8 @@
 ///
 /// Its code takes half a minute to compile. A program of several sources compiles it once: it links
 /// the CMake target `gpu::cpu_driver`, or compiles gpu/testing/cpu_driver.cpp as one of its sources
-/// and defines `GPU_CPU_DRIVER_COMPILED` for all of them.
+/// and defines `GPU_CPU_DRIVER_COMPILED` for all of them. The source with that code is compiled
+/// without -ffast-math; the others may be compiled with it.
 
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/entry_points.hpp>

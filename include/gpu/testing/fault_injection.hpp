@@ -4,6 +4,7 @@
 /// `sweep_faults`, which runs an operation once for each driver call that it makes, with that call
 /// failing.
 
+#include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/error_reporter.hpp>
@@ -57,7 +58,8 @@ class fault_injection {
   /// Makes a random share of all calls fail, 0 to 1; the same ones for the same seed and call
   /// order.
   void fail_share(double share, std::uint64_t seed, CUresult code) {
-    if (!(share >= 0 && share <= 1)) {
+    const gpu::detail::ieee_number number = share;
+    if (!(number >= 0 && number <= 1)) {
       std::fprintf(
           stderr, "gpu::testing: fail_share(%g, ...): the share must be between 0 and 1.\n", share);
       std::abort();

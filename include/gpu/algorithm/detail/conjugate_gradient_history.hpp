@@ -35,7 +35,7 @@ struct cg_history {
   void take(const double* numbers, std::size_t first, std::size_t last) {
     const double scale = numbers[cg_numbers - 1];
     const double relative = squares.relative * scale;
-    goal = __builtin_sqrt(squares.absolute > relative ? squares.absolute : relative);
+    goal = __builtin_sqrt(ieee_number(squares.absolute) > relative ? squares.absolute : relative);
     const auto norms_of = [&](std::size_t k) {
       const double* const at = numbers + 2 * (k % cg_slots);
       return cg_norms{at[0], at[1]};
@@ -43,7 +43,8 @@ struct cg_history {
     if (residuals.empty()) residuals.push_back(__builtin_sqrt(norms_of(first).rr));
     // Residuals whose squares are 0 would pass for solutions.
     constexpr double least_square = 2.2250738585072014e-308;
-    if (scale > 0 && scale < least_square && squares.absolute < least_square)
+    if (ieee_number(scale) > 0 && ieee_number(scale) < least_square &&
+        squares.absolute < least_square)
       state = cg_state::too_small;
     for (std::size_t k = first; k < last && state == cg_state::goes_on; ++k) {
       last_product = numbers[2 * cg_slots + k % cg_slots];

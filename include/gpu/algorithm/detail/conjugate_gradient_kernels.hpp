@@ -4,6 +4,7 @@
 
 #include <gpu/algorithm/elementwise.hpp>
 #include <gpu/algorithm/reduction.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
 
 namespace gpu::inline v1 {
 
@@ -57,15 +58,16 @@ enum class cg_state : unsigned char {
 };
 
 /// Returns what becomes of an iteration, as the device decides it.
-inline cg_state judge(const cg_norms& norms, double pq, double scale,
+inline cg_state judge(const cg_norms& norms, ieee_number pq, double scale,
                       const cg_goal& goal) noexcept {
   constexpr double most = 1.7976931348623157e308;
-  const double relative = goal.relative * scale;
-  const double limit = goal.absolute > relative ? goal.absolute : relative;
-  if (!(norms.rr <= most)) return cg_state::not_finite;
-  if (norms.rr <= limit) return cg_state::converged;
-  if (!(norms.rz <= most && pq <= most)) return cg_state::not_finite;
-  if (!(norms.rz > 0)) return cg_state::bad_preconditioner;
+  const ieee_number relative = goal.relative * scale, absolute = goal.absolute;
+  const ieee_number limit = absolute > relative ? absolute : relative;
+  const ieee_number rr = norms.rr, rz = norms.rz;
+  if (!(rr <= most)) return cg_state::not_finite;
+  if (rr <= limit) return cg_state::converged;
+  if (!(rz <= most && pq <= most)) return cg_state::not_finite;
+  if (!(rz > 0)) return cg_state::bad_preconditioner;
   return pq > 0 ? cg_state::goes_on : cg_state::bad_matrix;
 }
 

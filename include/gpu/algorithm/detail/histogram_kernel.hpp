@@ -6,6 +6,7 @@
 #include <gpu/algorithm/detail/histogram_header.hpp>
 #include <gpu/algorithm/detail/numbers_header.hpp>
 #include <gpu/algorithm/detail/sort_call.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
 
 namespace gpu::inline v1::detail {
 
@@ -230,7 +231,7 @@ inline result<> run_even_histogram(const histogram_request& request) {
   GPU_TRY(check_counts(request));
   GPU_TRY(require_bins(request));
   const double range = high - low;
-  if (!(range - range == 0)) {
+  if (!ieee_number(range).is_finite()) {
     return refuse_bins(where,
                        "the range from %g to %g is not finite. Pass numbers that are finite, and "
                        "not farther apart than the largest double.",
@@ -241,7 +242,8 @@ inline result<> run_even_histogram(const histogram_request& request) {
                        high);
   }
   const double width = range / static_cast<double>(request.bins().count());
-  if (!(low + width > low && high - width < high && 1 / width - 1 / width == 0)) {
+  if (!(uncombined(low + width) > low && uncombined(high - width) < high &&
+        ieee_number(1 / width).is_finite())) {
     return refuse_bins(where,
                        "the range from %.17g to %.17g is too small for %llu bins: they would have "
                        "a width of %g. Pass fewer counts or a larger range.",

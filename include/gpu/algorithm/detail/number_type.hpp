@@ -82,14 +82,12 @@ template <class T> constexpr T highest_of() noexcept {
 /// The number that no `T` is below.
 template <class T> constexpr T lowest_of() noexcept {
   if constexpr (is_floating_point<T>) {
-    return -highest_of<T>();
+    return static_cast<T>(-__builtin_inf());
   } else if constexpr (is_signed<T>) {
     return static_cast<T>(-highest_of<T>() - 1);
   } else {
     return T{};
   }
 }
-
-inline bool is_finite(double number) noexcept { return number - number == 0; }
 
 }  // namespace gpu::inline v1::detail

@@ -80,7 +80,7 @@ class byte_source {
   virtual std::uint64_t offset() const noexcept = 0;
   /// Returns the number of bytes left, as far as it is known before they are read.
   virtual std::uint64_t left() const noexcept = 0;
-  /// Fails if bytes are left or those that were read are not those that were written.
+  /// Fails if the bytes are not those that were written, as far as that can be known.
   virtual result<> finish() noexcept = 0;
 
  protected:
@@ -102,10 +102,7 @@ class file_source final : public byte_source {
   }
   std::uint64_t offset() const noexcept override { return at_; }
   std::uint64_t left() const noexcept override { return end_ - at_; }
-  result<> finish() noexcept override {
-    if (left() == 0) return {};
-    return fail(name_.damaged(at_, "bytes follow after the last element of the array"));
-  }
+  result<> finish() noexcept override { return {}; }
 
  private:
   const open_file& file_;

@@ -4,7 +4,7 @@
 /// exact ones down to a place. (The standard's conversions depend on the locale, or round elsewhere
 /// than NumPy if digits are limited, and know no numbers of 16 bits.)
 
-#include <cstdint>
+#include <gpu/core/detail/ieee_number.hpp>
 
 namespace gpu::inline v1::detail {
 
@@ -77,12 +77,6 @@ class wide_number {
   int count_ = 0;
 };
 
-/// A floating-point type, whose numbers are m * 2^e with m < 2^bits and e >= lowest_exponent.
-struct float_format {
-  int bits;
-  int lowest_exponent;
-};
-
 /// The digits d0 d1 d2 ... of the number d0.d1d2... * 10^exponent.
 struct decimal_digits {
   static constexpr int most = 40;
@@ -112,9 +106,9 @@ inline void append_digit(decimal_digits& out, int digit) noexcept {
 
 /// Returns the digits of a positive finite number of the format, by exact arithmetic: the remainder
 /// of the number and half the distances to its neighbors are multiplied by 10 for each digit.
-inline decimal_digits digits_of(double number, const float_format& format,
+inline decimal_digits digits_of(ieee_number number, const float_format& format,
                                 const digit_places& places = {}) noexcept {
-  const auto bits = __builtin_bit_cast(std::uint64_t, number);
+  const std::uint64_t bits = number.to_bits(float64_format);
   const int biased = static_cast<int>(bits >> 52 & 0x7ff);
   std::uint64_t mantissa = bits & 0xfffffffffffffu;
   if (biased != 0) mantissa |= std::uint64_t{1} << 52;

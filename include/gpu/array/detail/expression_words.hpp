@@ -4,6 +4,7 @@
 
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/array/detail/operation_types.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
 
 namespace gpu::inline v1 {
 
@@ -55,56 +56,44 @@ struct expression_ref {
   int rank;
 };
 
+/// Returns the format of a kind of real numbers.
+constexpr const float_format& format_of(element_kind real) noexcept {
+  return real == element_kind::half       ? half_format
+         : real == element_kind::bfloat16 ? bfloat16_format
+         : real == element_kind::float32  ? float32_format
+                                          : float64_format;
+}
+
 /// A number of the host, of any type.
 struct host_number {
   element_kind kind;
   std::uint64_t integer = 0;  ///< if it is one; negative ones with their sign
-  double real = 0, imag = 0;
+  ieee_number real = {}, imag = {};
 };
 
-template <class N> constexpr host_number describe_number(const N& value) noexcept {
+template <class N> host_number describe_number(const N& value) noexcept {
   host_number made{kind_of<N>()};
   if constexpr (is_integral<N>) {
     made.integer = static_cast<std::uint64_t>(value);
     made.real = static_cast<double>(value);
   } else if constexpr (is_floating_point<N>) {
-    made.real = static_cast<double>(value);
+    made.real = value;
   } else if constexpr (number_kind_of<N>() == number_kind::complex) {
-    made.real = static_cast<double>(value.real());
-    made.imag = static_cast<double>(value.imag());
+    made.real = value.real();
+    made.imag = value.imag();
   } else {
-    made.real = static_cast<double>(static_cast<float>(value));
+    made.real =
+        ieee_number::from_bits(__builtin_bit_cast(std::uint16_t, value), format_of(made.kind));
   }
   return made;
 }
 
-/// Returns an integer as a double that rounds to fewer digits as the integer does: of one with more
+/// Returns an integer as a number that rounds to fewer digits as the integer does: of one with more
 /// digits than a double has, the last digit tells that there are further ones.
-inline double round_to_odd(const host_number& number, bool is_negative) noexcept {
+inline ieee_number round_to_odd(const host_number& number, bool is_negative) noexcept {
   std::uint64_t size = is_negative ? 0 - number.integer : number.integer;
   if (size >> 53 != 0) size = (size & ~std::uint64_t{0x7ff}) | ((size & 0x7ff) != 0 ? 0x800u : 0u);
   return is_negative ? -static_cast<double>(size) : static_cast<double>(size);
-}
-
-/// Returns the bits of the nearest number with `exponent_bits` and `fraction_bits`.
-inline std::uint16_t round_to_short(double value, int exponent_bits, int fraction_bits) noexcept {
-  const auto bits = __builtin_bit_cast(std::uint64_t, value);
-  const auto sign = static_cast<std::uint16_t>(bits >> 63 << 15);
-  const int bias = (1 << (exponent_bits - 1)) - 1;
-  const auto infinity = static_cast<std::uint16_t>(((1 << exponent_bits) - 1) << fraction_bits);
-  if (value != value)
-    return static_cast<std::uint16_t>(sign | infinity | 1u << (fraction_bits - 1));
-  const double size = value < 0 ? -value : value;
-  if (size > 1e300) return static_cast<std::uint16_t>(sign | infinity);
-  // Counted in units of the last place of the result, the nearest whole number is the answer: the
-  // exponent follows from it where it carries.
-  int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
-  if (exponent < 1 - bias) exponent = 1 - bias;
-  const double unit = __builtin_ldexp(1.0, exponent - fraction_bits);
-  const double units = __builtin_nearbyint(size / unit);
-  const auto count = static_cast<std::uint32_t>(units) +
-                     (static_cast<std::uint32_t>(exponent + bias - 1) << fraction_bits);
-  return static_cast<std::uint16_t>(sign | (count < infinity ? count : infinity));
 }
 
 /// Writes a number as an element of a kind; 16 bytes at most. Returns whether it is a value of the
@@ -129,31 +118,26 @@ inline bool store_number(const host_number& number, element_kind kind, void* to)
     if (is_negative) return facts.is_signed && ~number.integer >> bits == 0;
     return number.integer >> bits == 0;
   }
-  const auto is_finite = [](double value) { return value - value == value - value; };
   bool fits = true;
   const element_kind part = real_kind(kind);
-  const auto store = [&](double value, char* at) {
-    if (part == element_kind::float64) return void(__builtin_memcpy(at, &value, sizeof value));
-    if (part == element_kind::float32) {
-      const float narrow = static_cast<float>(value);
-      fits = fits && (is_finite(static_cast<double>(narrow)) || !is_finite(value));
-      return void(__builtin_memcpy(at, &narrow, sizeof narrow));
-    }
-    const bool is_half = part == element_kind::half;
-    if (is_integer) value = round_to_odd(number, is_negative);
-    const std::uint16_t bits = round_to_short(value, is_half ? 5 : 8, is_half ? 10 : 7);
-    const int infinity = is_half ? 0x7c00 : 0x7f80;
-    fits = fits && ((bits & 0x7fff) != infinity || !is_finite(value));
-    __builtin_memcpy(at, &bits, sizeof bits);
+  const float_format& format = format_of(part);
+  const auto store = [&](ieee_number value, char* at) {
+    const std::uint64_t bits = value.to_bits(format);
+    fits = fits && ((bits & (format.sign() - 1)) != format.infinity() || !value.is_finite());
+    if (part == element_kind::float64) return void(__builtin_memcpy(at, &bits, 8));
+    if (part == element_kind::float32) return void(__builtin_memcpy(at, &bits, 4));
+    __builtin_memcpy(at, &bits, 2);
   };
-  store(number.real, static_cast<char*>(to));
-  if (facts.type == kind_class::complex)
-    store(number.imag, static_cast<char*>(to) + facts.bytes / 2);
-  if (is_integer && part == element_kind::float32) {  // rounded once
+  if (is_integer && part == element_kind::float32) {  // rounded once, and never to a special number
     const float narrow = is_negative ? static_cast<float>(static_cast<std::int64_t>(number.integer))
                                      : static_cast<float>(number.integer);
     __builtin_memcpy(to, &narrow, sizeof narrow);
+  } else {
+    const bool is_rounded = is_integer && is_short_kind(part);
+    store(is_rounded ? round_to_odd(number, is_negative) : number.real, static_cast<char*>(to));
   }
+  if (facts.type == kind_class::complex)
+    store(number.imag, static_cast<char*>(to) + facts.bytes / 2);
   return fits;
 }
 

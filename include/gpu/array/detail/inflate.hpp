@@ -102,7 +102,7 @@ class inflated_source final : public byte_source {
     if (GPU_TRY(read(&more, 1)) != 0 || produced_ != size_) {
       return fail(unpacked_name_.damaged(size_, "its length is not that in the directory"));
     }
-    if (stream_.available_in == 0) return packed_.finish();
+    if (stream_.available_in == 0 && packed_.left() == 0) return {};
     return fail(name_.damaged(packed_.offset() - stream_.available_in,
                               "bytes follow after the compressed ones"));
   }

@@ -4,7 +4,7 @@
 
 #include <gpu/array/detail/fetch.hpp>
 #include <gpu/array/detail/file_transfer.hpp>
-#include <gpu/array/detail/npy_header.hpp>
+#include <gpu/array/detail/npy_header_reader.hpp>
 
 namespace gpu::inline v1::detail {
 
@@ -15,11 +15,9 @@ inline result<> require_length(const named_file& file, const npy_header& header,
   std::size_t bytes = header.type.bytes;
   for (int axis = 0; axis < header.rank; ++axis)
     bytes = saturated_product(bytes, header.extents[axis]);
-  if (bytes == source.left()) return {};
-  const bool fewer = source.left() < bytes;
-  return fail(file.damaged(source.offset() + (fewer ? source.left() : bytes),
-                           fewer ? "the file ends before the last element that its header names"
-                                 : "bytes follow after the last element of the array"));
+  if (bytes <= source.left()) return {};
+  return fail(file.damaged(source.offset() + source.left(),
+                           "the file ends before the last element that its header names"));
 }
 
 /// Fails unless a file has elements of type `wanted` and `rank` axes.

@@ -58,7 +58,7 @@ struct written_lengths {
   int before, after, exponent_digits;
 };
 /// Appends a finite number.
-inline written_lengths write_real(number_word& out, double number, const float_format& format,
+inline written_lengths write_real(number_word& out, ieee_number number, const float_format& format,
                                   const real_style& style) noexcept {
   decimal_digits digits;
   if (number == 0) {
@@ -68,11 +68,11 @@ inline written_lengths write_real(number_word& out, double number, const float_f
     places.relative = style.scientific;
     if (style.most_digits >= 0) places.most = -style.most_digits;
     if (style.keep_zeros) places.least = -style.most_digits;
-    digits = digits_of(is_negative(number) ? -number : number, format, places);
+    digits = digits_of(number.magnitude(), format, places);
   }
   const int point = style.scientific ? 0 : digits.exponent;  // the last digit before it
   const int start = out.size;
-  if (is_negative(number)) {
+  if (number.is_negative()) {
     out.add('-');
   } else if (style.plus) {
     out.add('+');
@@ -110,15 +110,15 @@ inline written_lengths write_real(number_word& out, double number, const float_f
 }
 
 /// Appends any number; NaN and infinities take the whole width.
-inline void write_number(number_word& out, double number, const float_format& format,
+inline void write_number(number_word& out, ieee_number number, const float_format& format,
                          const real_style& style) noexcept {
-  if (is_finite(number)) {
+  if (number.is_finite()) {
     write_real(out, number, format, style);
     return;
   }
   const int start = out.size;
-  const bool nan = number != number;
-  if (!nan && is_negative(number)) {
+  const bool nan = number.is_nan();
+  if (!nan && number.is_negative()) {
     out.add('-');
   } else if (style.plus) {
     out.add('+');
@@ -136,17 +136,17 @@ inline double largest_written_out(const float_format& format) noexcept {
 /// other.
 inline real_style style_of(const host_numbers& numbers, int part) noexcept {
   const float_format& format = numbers.format.real_part;
-  double largest = 0, smallest = 0;
+  ieee_number largest, smallest;
   bool finite = false, special = false, minus_infinity = false;
   for (std::size_t i = 0; i < numbers.count; ++i) {
-    const double number = numbers.real(i, part);
-    if (!is_finite(number)) {
+    const ieee_number number = numbers.real(i, part);
+    if (!number.is_finite()) {
       special = true;
       minus_infinity = minus_infinity || number < 0;
       continue;
     }
     finite = true;
-    const double magnitude = number < 0 ? -number : number;
+    const ieee_number magnitude = number.magnitude();
     if (magnitude == 0) continue;
     if (magnitude > largest) largest = magnitude;
     if (smallest == 0 || magnitude < smallest) smallest = magnitude;
@@ -157,19 +157,16 @@ inline real_style style_of(const host_numbers& numbers, int part) noexcept {
     // NumPy compares in the precision of the numbers.
     const bool half = format.bits == 11, wide = format.bits == 53;
     const double small = half ? 1678.0 / (1 << 24) : wide ? 1e-4 : static_cast<double>(1e-4f);
-    bool spread = false;
     if (largest != 0) {
-      const double ratio = largest / smallest;
-      spread = half   ? ratio > 1000.25
-               : wide ? ratio > 1000
-                      : static_cast<double>(static_cast<float>(ratio)) > 1000;
+      // The ratios that are rounded to more than 1000.
+      const double most_spread = half ? 1000.25 : wide ? 1000 : 1000 + 0x1p-15;
+      style.scientific = largest >= largest_written_out(format) || smallest < small ||
+                         largest.value() / smallest.value() > most_spread;
     }
-    style.scientific =
-        largest != 0 && (largest >= largest_written_out(format) || smallest < small || spread);
     written_lengths most{0, 0, 0};
     for (std::size_t i = 0; i < numbers.count; ++i) {
-      const double number = numbers.real(i, part);
-      if (!is_finite(number)) continue;
+      const ieee_number number = numbers.real(i, part);
+      if (!number.is_finite()) continue;
       number_word word;
       const written_lengths lengths = write_real(word, number, format, style);
       if (lengths.before > most.before) most.before = lengths.before;
@@ -247,8 +244,8 @@ class number_column {
 inline void write_scalar(number_word& out, const host_numbers& number) noexcept {
   const float_format& format = number.format.real_part;
   const double limit = format.bits == 53 ? 1e16 : largest_written_out(format);
-  const auto style_for = [limit](double value, const char* bare) {
-    const double magnitude = value < 0 ? -value : value;
+  const auto style_for = [limit](ieee_number value, const char* bare) {
+    const ieee_number magnitude = value.magnitude();
     real_style style;
     style.scientific = magnitude != 0 && (magnitude >= limit || magnitude < 1e-4);
     style.most_digits = -1;
@@ -259,8 +256,8 @@ inline void write_scalar(number_word& out, const host_numbers& number) noexcept 
     case number_kind::boolean: out.add(*number.at(0) != 0 ? "True" : "False"); return;
     case number_kind::integer: number_column(number).write(out, 0); return;
     case number_kind::complex: {
-      const double real = number.real(0), imaginary = number.real(0, 1);
-      const bool pair = real != 0 || is_negative(real);
+      const ieee_number real = number.real(0), imaginary = number.real(0, 1);
+      const bool pair = real != 0 || real.is_negative();
       if (pair) {
         out.add('(');
         write_number(out, real, format, style_for(real, ""));

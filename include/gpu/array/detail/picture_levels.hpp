@@ -32,27 +32,28 @@ inline rgb color_of(color_map colors, double x) noexcept {
 /// Numbers as levels: 0 at `low`, `levels - 1` at `high`, and 255 for NaN.
 struct picture_levels {
   host_numbers numbers;
-  double low = 0, high = 1;
+  ieee_number low = 0, high = 1;
   int levels = 256;
 
   /// Sets what is not given, which is NaN, from the finite numbers.
   picture_levels(const host_numbers& of, double given_low, double given_high) noexcept
       : numbers{of} {
-    double smallest = __builtin_inf(), largest = -__builtin_inf();
+    ieee_number smallest, largest;
+    bool any = false;
     for (std::size_t i = 0; i < numbers.count; ++i) {
-      const double number = value(i);
-      if (number != number) levels = 255;
-      if (!is_finite(number)) continue;
-      if (number < smallest) smallest = number;
-      if (number > largest) largest = number;
+      const ieee_number number = value(i);
+      if (number.is_nan()) levels = 255;
+      if (!number.is_finite()) continue;
+      if (!any || number < smallest) smallest = number;
+      if (!any || number > largest) largest = number;
+      any = true;
     }
-    if (smallest > largest) smallest = largest = 0;
-    low = given_low == given_low ? given_low : smallest;
-    high = given_high == given_high ? given_high : largest;
+    low = ieee_number(given_low).is_nan() ? smallest : given_low;
+    high = ieee_number(given_high).is_nan() ? largest : given_high;
   }
   bool has_nan() const noexcept { return levels == 255; }
 
-  double value(std::size_t i) const noexcept {
+  ieee_number value(std::size_t i) const noexcept {
     switch (numbers.format.kind) {
       case number_kind::boolean: return *numbers.at(i) != 0 ? 1 : 0;
       case number_kind::integer: {
@@ -64,12 +65,13 @@ struct picture_levels {
     }
   }
   unsigned char level(std::size_t i) const noexcept {
-    const double number = value(i);
-    if (number != number) return 255;
+    const ieee_number number = value(i);
+    if (number.is_nan()) return 255;
     if (number <= low || !(high > low)) return 0;
     if (number >= high) return static_cast<unsigned char>(levels - 1);
     // Halves: the difference of two doubles may be infinite.
-    const double part = (number / 2 - low / 2) / (high / 2 - low / 2);
+    const double least = uncombined(low.value() / 2), most = uncombined(high.value() / 2);
+    const double part = (uncombined(number.value() / 2) - least) / (most - least);
     const double rounded = part * (levels - 1) + 0.5;
     return static_cast<unsigned char>(rounded);
   }

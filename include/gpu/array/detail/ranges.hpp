@@ -5,6 +5,7 @@
 #include <gpu/array/array.hpp>
 #include <gpu/array/detail/shared_kernel.hpp>
 #include <gpu/array/view_axes.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
 
 namespace gpu::inline v1::detail {
 
@@ -20,7 +21,13 @@ template <class A> using value_of_view = remove_cv_t<viewed_element_t<const A&>>
 template <class T>
 result<std::size_t> count_steps(T first, T last, T step, source_location where) noexcept {
   const char* reason = nullptr;
-  if (step == T(0)) {
+  bool stands_still = false;
+  if constexpr (is_integral<T>) {
+    stands_still = step == T(0);
+  } else {
+    stands_still = ieee_number(step) == 0;
+  }
+  if (stands_still) {
     reason =
         "the step is 0, so the last value is never reached. Pass a step of another value, "
         "negative to go down.";
@@ -30,10 +37,10 @@ result<std::size_t> count_steps(T first, T last, T step, source_location where) 
     if (step > T(0)) return first < last ? (to - from - 1) / by + 1 : 0;
     return first > last ? (from - to - 1) / (0 - by) + 1 : 0;
   } else {
-    const auto steps = static_cast<double>((last - first) / step);  // rounded as by NumPy
+    const ieee_number steps = static_cast<T>((last - first) / step);  // rounded as by NumPy
     if (steps <= 0) return std::size_t{0};
     if (steps < 9e15) {
-      const auto whole = static_cast<std::size_t>(steps);
+      const auto whole = static_cast<std::size_t>(steps.value());
       return whole + (static_cast<double>(whole) < steps ? 1 : 0);
     }
     reason =
@@ -77,7 +84,7 @@ result<array<T>> make_spaced(const char* function, const stream_ref& stream, dou
   const double step = count > (endpoint ? 1u : 0u) ? difference / parts : 0;
   // As in NumPy: if the step is too small for a double, the numbers are divided one by one.
   double divisor = 1, factor = step;
-  if (step == 0) {
+  if (ieee_number(step) == 0) {
     divisor = parts > 0 ? parts : 1;
     factor = difference;
   }

@@ -3,6 +3,7 @@
 /// `poisson_table`: by which a kernel finds Poisson numbers of one mean below 64.
 
 #include <gpu/algorithm/detail/element_type.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
 
 #include <cstdint>
 
@@ -17,15 +18,16 @@ class poisson_sums {
     const double rest = __builtin_fma(-halvings, 2.3190468138462996e-17,
                                       __builtin_fma(-halvings, 0.6931471805599453, mean));
     double series = 1;
-    for (int j = 15; j > 0; --j) series = __builtin_fma(-rest * (1. / j), series, 1.);
+    for (int j = 15; j > 0; --j)
+      series = __builtin_fma(uncombined(-rest * uncombined(1. / j)), series, 1.);
     term_ = sum_ = __builtin_ldexp(series, 32 - halvings);
   }
   std::uint32_t count() const noexcept { return count_; }
   double sum() const noexcept { return sum_; }
   void advance() noexcept {
-    const double factor = mean_ * (1. / ++count_);
+    const double factor = uncombined(mean_ * uncombined(1. / ++count_));
     sum_ = __builtin_fma(term_, factor, sum_);
-    term_ = term_ * factor;
+    term_ = uncombined(term_ * factor);
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/random/detail/random_element.hpp>
@@ -32,7 +33,7 @@ enum class random_kind : unsigned char {
 /// A distribution with its parameters; what they mean depends on the kind.
 struct random_distribution {
   random_kind kind;
-  double a = 0, b = 0, c = 0;
+  ieee_number a = {}, b = {}, c = {};
   std::uint64_t first = 0;   ///< the least of `integers`
   std::uint64_t count = 0;   ///< how many `integers`, 0 for 2^64; weights; axes of points
   copy_end sums = {};        ///< of weights
@@ -79,18 +80,21 @@ constexpr const random_recipe& recipe_of(random_kind kind) noexcept {
   return random_recipes[static_cast<int>(kind)];
 }
 
+inline double printed(ieee_number number) noexcept { return number.value(); }
+template <class Number> Number printed(Number number) noexcept { return number; }
+
 /// Returns an `errc::invalid_argument` with a sentence that is formatted as by `printf`.
 template <class... Numbers>
 unexpected<cuda_error> refuse_random(const random_distribution& d, source_location where,
                                      const char* format, Numbers... numbers) noexcept {
   char sentence[256];
-  __builtin_snprintf(sentence, sizeof sentence, format, numbers...);
+  __builtin_snprintf(sentence, sizeof sentence, format, printed(numbers)...);
   return fail(refusal(errc::invalid_argument, recipe_of(d.kind).function, text(sentence), where));
 }
 
 /// Fails if values of this distribution may not fit in the elements.
 inline result<> require_fit(const random_distribution& d, const random_element& element,
-                            double least, double most, source_location where) noexcept {
+                            ieee_number least, ieee_number most, source_location where) noexcept {
   if (!element.is_integer || (least >= element.least && most <= element.most)) return {};
   return refuse_random(d, where,
                        "values from %.17g to %.17g occur, but the elements hold those from %.17g "
@@ -101,7 +105,7 @@ inline result<> require_fit(const random_distribution& d, const random_element& 
 /// Fails if the elements cannot tell the ends of a range apart, or not hold its width.
 inline result<> require_range(const random_distribution& d, const random_element& element,
                               source_location where) noexcept {
-  const double low = element.nearest(d.a), high = element.nearest(d.b);
+  const ieee_number low = element.nearest(d.a), high = element.nearest(d.b);
   if (!(low < high)) {
     return refuse_random(d, where,
                          "low is %.17g and high is %.17g, but the elements hold %.17g for both. "
@@ -109,7 +113,8 @@ inline result<> require_range(const random_distribution& d, const random_element
                          d.a, d.b, low);
   }
   // Numbers of 16 bits are computed as float.
-  const double width = element.is_double() ? high - low : double{static_cast<float>(high - low)};
+  const ieee_number width = ieee_number(high.value() - low.value())
+                                .rounded_to(element.is_double() ? float64_format : float32_format);
   if (is_finite(low) && is_finite(high) && is_finite(width)) return {};
   return refuse_random(d, where,
                        "low is %g and high is %g, but the elements hold numbers up to %g, and the "
@@ -125,7 +130,8 @@ inline result<> check_distribution(const random_distribution& d, const random_el
     case random_kind::bits: return {};
     case random_kind::uniform:
     case random_kind::uniform_from:
-      if (d.a < d.b && is_finite(d.b - d.a)) return require_range(d, element, where);
+      if (d.a < d.b && is_finite(d.b.value() - d.a.value()))
+        return require_range(d, element, where);
       return refuse_random(d, where,
                            "low is %g and high is %g, but low must be less than high, and both "
                            "must be finite.",
@@ -160,10 +166,11 @@ inline result<> check_distribution(const random_distribution& d, const random_el
       if (!(d.a >= 0 && d.a <= 1e15))
         return refuse_random(d, where, "the mean is %g, but must be from 0 to 1e15.", d.a);
       // Beyond this a number occurs less often than once in 10^30.
-      return require_fit(d, element, 0, d.a + 12 * __builtin_sqrt(d.a) + 30, where);
+      return require_fit(d, element, 0, d.a.value() + 12 * __builtin_sqrt(d.a.value()) + 30, where);
     }
     case random_kind::binomial:
-      if (!(d.a >= 0 && d.a <= 1e15) || __builtin_floor(d.a) != d.a || !(d.b >= 0 && d.b <= 1)) {
+      if (!(d.a >= 0 && d.a <= 1e15) || __builtin_floor(d.a.value()) != d.a ||
+          !(d.b >= 0 && d.b <= 1)) {
         return refuse_random(d, where,
                              "%g trials with the probability %g: there can be from 0 to 1e15 "
                              "trials, with a probability from 0 to 1.",

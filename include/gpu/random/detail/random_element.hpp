@@ -3,6 +3,7 @@
 /// `random_element`: the type of the elements that random numbers are written to.
 
 #include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
 
 namespace gpu::inline v1::detail {
 
@@ -16,7 +17,7 @@ struct random_element {
   bool is_short() const noexcept { return !is_integer && type.bytes == 2; }
   bool is_half() const noexcept { return is_short() && type.name == string_ref("gpu::half"); }
   /// Returns how many bits a significand of 16-bit numbers has.
-  int short_digits() const noexcept { return is_half() ? 11 : 8; }
+  int short_digits() const noexcept { return format().bits; }
 
   /// Returns the largest number of a floating-point type.
   double largest() const noexcept {
@@ -26,30 +27,25 @@ struct random_element {
                         : 0x1.fffffep127;
   }
   /// Returns the element that `x` is rounded to; an infinity if `x` is too large.
-  double nearest(double x) const noexcept {
-    if (is_double()) return x;
-    if (!is_short()) return double{static_cast<float>(x)};
-    const double step = short_step(x), rounded = __builtin_rint(x / step) * step;
-    return __builtin_fabs(rounded) > largest() ? __builtin_copysign(__builtin_inf(), x) : rounded;
-  }
+  ieee_number nearest(ieee_number x) const noexcept { return x.rounded_to(format()); }
   /// Returns the element beside `from`, which is one, on the side of `to`.
-  double next_to(double from, double to) const noexcept {
-    if (is_double()) return __builtin_nextafter(from, to);
-    if (!is_short())
-      return double{__builtin_nextafterf(static_cast<float>(from), static_cast<float>(to))};
-    const double step = __builtin_copysign(short_step(from), to - from);
-    // Towards 0 from a power of two the numbers are twice as dense.
-    return nearest(from + step / 2) == from + step / 2 ? from + step / 2 : from + step;
+  ieee_number next_to(ieee_number from, ieee_number to) const noexcept {
+    std::uint64_t bits = from.to_bits(format());
+    if (from == 0) {
+      bits = to < from ? format().sign() + 1 : 1;
+    } else {
+      // Of negative numbers, those with more bits are less.
+      bits += (from < to) == from.is_negative() ? ~std::uint64_t{0} : 1;
+    }
+    return ieee_number::from_bits(bits, format());
   }
 
  private:
-  /// Returns the distance of the 16-bit numbers around `x`.
-  double short_step(double x) const noexcept {
-    const int least_exponent = is_half() ? -24 : -133;
-    int exponent = 0;
-    __builtin_frexp(x, &exponent);
-    exponent -= short_digits();
-    return __builtin_ldexp(1, x == 0 || exponent < least_exponent ? least_exponent : exponent);
+  const float_format& format() const noexcept {
+    return is_double()  ? float64_format
+           : is_half()  ? half_format
+           : is_short() ? bfloat16_format
+                        : float32_format;
   }
 };
 

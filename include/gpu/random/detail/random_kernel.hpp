@@ -82,9 +82,9 @@ inline result<loop_state*> find_random(const random_request& request, bool align
 }
 
 /// Returns the number beside the end of a range that is excluded.
-inline double excluded_limit(const random_request& request) noexcept {
-  double from = request.element.nearest(request.distribution.a);
-  double to = request.element.nearest(request.distribution.b);
+inline ieee_number excluded_limit(const random_request& request) noexcept {
+  ieee_number from = request.element.nearest(request.distribution.a);
+  ieee_number to = request.element.nearest(request.distribution.b);
   if (request.distribution.kind == random_kind::uniform_from) swap_values(from, to);
   return request.element.next_to(from, to);
 }
@@ -126,7 +126,7 @@ inline result<> run_random(const random_request& request, const stream_ref& stre
   loop_state& state = *GPU_TRY(find_random(request, aligned, where));
   std::uint64_t seed = request.source.position.seed, sequence = request.source.position.sequence;
   sequence *= request.source.counts() ? 65536 : interleaved_sequences;
-  double a = d.a, b = d.b, c = 0;
+  ieee_number a = d.a, b = d.b, c;  // their bytes are those of doubles
   if (d.kind == random_kind::uniform || d.kind == random_kind::uniform_from) {
     a = request.element.nearest(a);
     b = request.element.nearest(b);
@@ -138,7 +138,7 @@ inline result<> run_random(const random_request& request, const stream_ref& stre
   poisson_table table;
   loop_argument last{&d.means, nullptr};
   if (request.is_tabulated()) {
-    make_poisson_table(d.a, table);
+    make_poisson_table(d.a.value(), table);
     last = {nullptr, &table};
   }
   const loop_argument list[] = {{&out, nullptr},

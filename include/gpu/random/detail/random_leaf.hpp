@@ -11,7 +11,7 @@ namespace gpu::inline v1::detail {
 /// `gpu::random::leaf_state` of the preamble.
 struct random_leaf_state {
   std::uint64_t seed, sequence, first;
-  double a, b, c;
+  ieee_number a, b, c;  ///< their bytes are those of doubles
   std::uint64_t least, count;
   std::uint64_t sums;                                          ///< of weights
   std::uint64_t tables, shifts;                                ///< of Sobol's sequences

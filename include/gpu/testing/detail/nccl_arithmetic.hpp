@@ -3,6 +3,7 @@
 /// How the stand-in for NCCL combines elements: in the order of the ranks, numbers of 16 bits in
 /// float.
 
+#include <gpu/testing/detail/ptx/arithmetic/default_environment.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/half_bits.hpp>
 
 #include <cstddef>
@@ -76,6 +77,7 @@ template <class Half> bytes combine_halves(const std::vector<bytes>& parts, oper
 
 /// Combines what the ranks have, element by element.
 inline bytes combine(const std::vector<bytes>& parts, int type, operation how) {
+  const ptx::default_environment environment;
   switch (type) {
     case 0: return combine_plain<std::int8_t>(parts, how);
     case 1: return combine_plain<std::uint8_t>(parts, how);

@@ -13,6 +13,7 @@
 #include <gpu/testing/detail/machine/block_scheduler.hpp>
 #include <gpu/testing/detail/machine/host_processors.hpp>
 #include <gpu/testing/detail/machine/launch.hpp>
+#include <gpu/testing/detail/ptx/arithmetic/default_environment.hpp>
 
 namespace gpu::inline v1::testing::machine {
 
@@ -157,6 +158,7 @@ inline std::optional<fault> run(const launch& what, address_space& memory,
   const unsigned wanted =
       static_cast<unsigned>(std::min<std::uint64_t>(clusters, processors.pool.threads()));
   processors.pool.run(wanted, [&] {
+    const ptx::default_environment environment;
     detail::worker_end end{grid};
     detail::work_on(grid, source, processors.spare);
     end.done = true;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include <gpu/testing/detail/ptx/arithmetic/float_bits.hpp>
+
 namespace gpu::inline v1::testing::machine {
 
 /// A face, in the order +x, -x, +y, -y, +z, -z, and normalized coordinates in it.
@@ -16,29 +18,30 @@ struct cube_place {
 /// Returns where a direction meets the cube. Of components of the same length z comes before y, and
 /// y before x. If the direction is zero, infinite or NaN, it is the middle of a face.
 inline cube_place cube_place_of(float x, float y, float z) {
+  const auto is_negative = [](float component) { return ptx::detail::to_bits(component) < 0; };
   const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
   cube_place place;
   float sc = 0, tc = 0, ma = 0;
   if (az >= ax && az >= ay) {
-    place.face = std::signbit(z) ? 5 : 4;
-    sc = std::signbit(z) ? -x : x;
+    place.face = is_negative(z) ? 5 : 4;
+    sc = is_negative(z) ? -x : x;
     tc = -y;
     ma = az;
   } else if (ay >= ax) {
-    place.face = std::signbit(y) ? 3 : 2;
+    place.face = is_negative(y) ? 3 : 2;
     sc = x;
-    tc = std::signbit(y) ? -z : z;
+    tc = is_negative(y) ? -z : z;
     ma = ay;
   } else {
-    place.face = std::signbit(x) ? 1 : 0;
-    sc = std::signbit(x) ? z : -z;
+    place.face = is_negative(x) ? 1 : 0;
+    sc = is_negative(x) ? z : -z;
     tc = -y;
     ma = ax;
   }
-  if (!(ma > 0) || std::isinf(ma)) return place;
+  if (!(ma > 0) || !ptx::detail::is_finite(ma)) return place;
   const auto on_face = [ma](float component) {
     const float at = (component / ma + 1) * 0.5f;
-    return std::isfinite(at) ? at : 0.5f;
+    return ptx::detail::is_finite(at) ? at : 0.5f;
   };
   place.s = on_face(sc);
   place.t = on_face(tc);

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include <gpu/testing/detail/machine/image.hpp>
+#include <gpu/testing/detail/ptx/arithmetic/float_bits.hpp>
 
 namespace gpu::inline v1::testing::machine {
 
@@ -23,7 +24,7 @@ struct level_taps {
 inline level_taps levels_at(const texture& t, float level) {
   if (t.source.levels.size() == 1) return {};
   const auto position = [](float value) {
-    if (std::isnan(value)) return 0;
+    if (ptx::detail::is_nan(value)) return 0;
     return static_cast<int>(std::floor(std::clamp(value, -256.0f, 256.0f) * 256));
   };
   const int last = static_cast<int>(t.source.levels.size() - 1) * 256;
@@ -50,7 +51,7 @@ inline float estimated_length(const image& source, const std::array<float, 3>& g
   float longest = 0, sum = 0;
   for (std::size_t k = 0; k < axes; ++k) {
     const float texels = std::fabs(gradient[k] * extents[k]);
-    longest = std::max(longest, texels);
+    if (texels > longest) longest = texels;
     sum += texels;
   }
   return longest + (sum - longest) * (11.0f / 32.0f);
@@ -62,9 +63,9 @@ inline float estimated_length(const image& source, const std::array<float, 3>& g
 inline float level_of_gradients(const image& source, const std::array<float, 3>& x,
                                 const std::array<float, 3>& y) {
   const float along_x = estimated_length(source, x), along_y = estimated_length(source, y);
-  float length = std::max(along_x, along_y);
-  if (source.shape == image_shape::one)
-    length = std::max(length, (along_x + along_y) * (11.0f / 16.0f));
+  float length = along_y > along_x ? along_y : along_x;
+  const float together = (along_x + along_y) * (11.0f / 16.0f);
+  if (source.shape == image_shape::one && together > length) length = together;
   return std::round(std::log2(length) * 256.0f) / 256.0f;
 }
 

@@ -11,6 +11,8 @@
 #include <limits>
 #include <type_traits>
 
+#include <gpu/testing/detail/ptx/arithmetic/float_bits.hpp>
+
 namespace gpu::inline v1::testing::machine {
 
 /// A `T` for each of the four texels that a filter reads in a slice.
@@ -104,7 +106,7 @@ template <detail::filter_precision Precision> struct float_filter {
     double infinite = 0;
     for (const float value : values) {
       largest = std::max(largest, exponent_of(value));
-      if (!std::isfinite(value)) infinite += static_cast<double>(value);
+      if (!ptx::detail::is_finite(value)) infinite += static_cast<double>(value);
     }
     if (largest == 128) return infinite;  // or a NaN
     double sum = 0;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include <gpu/testing/detail/ptx/arithmetic/default_environment.hpp>
 #include <gpu/testing/detail/ptx/debug_sections.hpp>
 #include <gpu/testing/detail/ptx/functions.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
@@ -272,6 +273,7 @@ struct parse_result {
 /// Cost: linear in the text; the module keeps a copy of it.
 inline parse_result parse(std::string_view text, const parse_options& options = {}) {
   text = text.substr(0, text.find('\0'));
+  const default_environment environment;  // for constants
   detail::parser_context context(text, options);
   parse_result result;
   if (!detail::parse_module(context)) {

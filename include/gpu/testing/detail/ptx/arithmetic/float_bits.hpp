@@ -13,9 +13,14 @@
 
 #include <gpu/testing/detail/ptx/arithmetic/rounding.hpp>
 
-#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
-#  error "the PTX machine needs IEEE arithmetic: compile this file without -ffast-math"
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
+    defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
+#  error \
+      "gpu: the CPU driver computes as a GPU does, which it cannot with -ffast-math or -Ofast. \
+Compile the source that includes it without them; or link the CMake target gpu::cpu_driver, and \
+compile your sources as you like (see gpu/testing/cpu_driver.hpp)."
 #endif
+
 static_assert(FLT_EVAL_METHOD == 0,
               "the PTX machine needs float arithmetic in float (SSE, not x87)");
 
@@ -45,6 +50,9 @@ inline constexpr std::uint64_t default_nan64 = 0xfff8000000000000;
 
 constexpr bool is_nan(float a) { return (to_bits(a) & 0x7fffffff) > infinity_bits<float>; }
 constexpr bool is_nan(double a) { return a != a; }
+constexpr bool is_finite(float a) {
+  return (to_bits(a) & infinity_bits<float>) != infinity_bits<float>;
+}
 
 /// `r` with the NaN that the hardware gives. The operands are those of the instruction, in order:
 /// the first NaN among them decides in double precision.
