@@ -594,6 +594,43 @@ TEST_CASE("a folder without room to write is read all the same", "[compiler][cac
          other.origin().not_stored.contains("Permission denied")));
 }
 
+TEST_CASE("child: uses a cache with files that have no end", "[.child]") {
+  const temporary_folder folder;
+  const gpu::text right = compile_fresh(folder.path(), source).cubin();
+  // All but the mark: programs, notes, the record of what is stored, and the lock.
+  for (const bool pipes : {false, true}) {
+    for (const std::string& name : test::names_in(folder.path())) {
+      if (name == "gpu-cache") continue;
+      const std::string path = folder / name;
+      if (pipes) {
+        std::remove(path.c_str());
+        REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+      } else if (::truncate(path.c_str(), off_t{200} << 30) != 0) {
+        return;  // the file system has a lower limit
+      }
+      set_age(path, 10000);  // what is written now is not the oldest
+    }
+    const gpu::compiled_program made = compile_fresh(folder.path(), source);
+    CHECK(made.cubin() == right);
+    CHECK(made.origin().message() == "compiled: the stored program was damaged");
+    CHECK(made.origin().not_stored.empty());
+    CHECK(origin_of(folder.path(), source) == "from disk");
+    gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder.path()});
+    CHECK(gpu::list_programs(cache).value().size() == 1);
+    struct stat about{};
+    REQUIRE(::stat((folder / "gpu-cache-usage").c_str(), &about) == 0);
+    CHECK(S_ISREG(about.st_mode));
+    CHECK(about.st_size < 1000);
+  }
+}
+
+TEST_CASE("files of the cache that have no end are made again", "[compiler][cache]") {
+  const auto child = test::run_child("child: uses a cache with files that have no end", {},
+                                     std::chrono::seconds(60));
+  INFO(child.output);
+  CHECK(child.succeeded());
+}
+
 TEST_CASE("a clock that goes backwards does not matter", "[compiler][cache]") {
   const temporary_folder folder;
   compile_fresh(folder.path(), source);

@@ -169,17 +169,17 @@ class cache_folder {
   /// Reads a whole file. Refuses one that is not a regular file, belongs to another user or is
   /// writable by others. Sets errno if it is `unreadable`.
   reading read(const char* name, text& contents) const noexcept {
-    const auto file = file_descriptor::adopt(
-        ::openat(native(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (!file && (errno == ELOOP || errno == ENXIO)) return reading::refused;
-    if (!file) return errno == ENOENT ? reading::missing : reading::unreadable;
-    struct stat about{};
-    if (::fstat(file.native(), &about) != 0) return reading::unreadable;
-    if (!S_ISREG(about.st_mode) || !is_own_or_of_root(about) || others_can_write(about)) {
+    open_file file;
+    int failure = file.open_in(native(), name);
+    if (failure == ENOENT) return reading::missing;
+    if (failure == ELOOP || failure == ESPIPE || failure == EISDIR) return reading::refused;
+    if (failure == 0 && (!is_own_or_of_root(file.about()) || others_can_write(file.about()))) {
       return reading::refused;
     }
-    errno = read_whole(file.native(), about, contents);
-    return errno == 0 ? reading::done : reading::unreadable;
+    if (failure == 0) failure = file.read_all(most_file_bytes, contents);
+    if (failure == EFBIG) return reading::refused;
+    errno = failure;
+    return failure == 0 ? reading::done : reading::unreadable;
   }
 
   /// Records that a file was used now, with a precision of an hour. Also corrects a time in the
