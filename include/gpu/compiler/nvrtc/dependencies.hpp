@@ -28,7 +28,7 @@ class dependency_finder {
   /// the same time stamp. Headers in the last `toolkit` folders are assumed to be older, and
   /// regular files. `options` are those of the compilation.
   static header_states look_before(const program& source, const sequence<text>& folders,
-                                   std::size_t toolkit, const sequence<text>& options) {
+                                   std::size_t toolkit, const sequence<text>& options = {}) {
     header_states before;
     dependency_finder all(source, folders, before);
     const text by_options = directives_of(options);
