@@ -350,6 +350,60 @@ TEST_CASE("the environment and nvcc lead to the headers", "[compiler][headers]")
   CHECK(has(test::run_child(child, wrong).output, "looked /nowhere/include\n"));
 }
 
+TEST_CASE("child: includes what is not a regular file", "[.child]") {
+  scratch_folder scratch;
+  const std::string folder = scratch.folder("inc");
+  const std::string fifo = folder + "/fifo.h", large = scratch.file("inc/large.h", "");
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  scratch.link("inc/link.h", "fifo.h");
+  scratch.link("inc/zero.h", "/dev/zero");
+  scratch.link("inc/plain", "fifo.h");
+  scratch.file("inc/nested.h", "#include \"fifo.h\"\n");
+  scratch.file("inc/names.h", "#define NAME <fifo.h>\n");
+  REQUIRE(::truncate(large.c_str(), off_t{200} << 30) == 0);
+  const auto refused = [&](const gpu::program& source, const char* words,
+                           std::vector<gpu::text> extra = {}) {
+    INFO(source.source().c_str());
+    for (const gpu::cache_use use : {gpu::cache_use::off, gpu::cache_use::memory}) {
+      gpu::compile_cache cache({.use = use});
+      gpu::compile_options options = for_90;
+      options.cache = &cache;
+      options.include_folders = {folder};
+      for (const gpu::text& option : extra) options.extra.push_back(option);
+      const auto made = gpu::compile(source, options);
+      REQUIRE_FALSE(made.has_value());
+      CHECK(made.error() == gpu::errc::file_error);
+      CHECK(made.error().message().contains(words));
+    }
+  };
+  const char* const not_regular = "which an #include names, is not a regular file";
+  for (const char* source :
+       {"#include <fifo.h>", "#include \"fifo.h\"", "#include <link.h>", "#include <nested.h>",
+        "#include <zero.h>", "#include <plain>", "#include_next <fifo.h>", "#include \"/dev/tty\"",
+        "#if __has_include(<fifo.h>)\n#endif", "#define NAME \"fifo.h\"\n#include NAME",
+        "#include <names.h>\n#include NAME"}) {
+    refused(source, not_regular);
+  }
+  refused("#include NAME", not_regular, {gpu::text("-DNAME=<fifo.h>")});
+  refused("", not_regular, {gpu::text("--pre-include=fifo.h")});
+  refused(gpu::program("#include <text.h>").header("text.h", "#include <fifo.h>"), not_regular);
+  refused("#include \"large.h\"", "holds 214748364800 bytes, more than the 268435456");
+  // What only has such a name does not matter.
+  gpu::compile_options options = for_90;
+  options.include_folders = {folder};
+  CHECK(gpu::compile("#define NAME \"fifo.h\"\n__device__ const char* n = NAME;", options)
+            .has_value());
+  CHECK(gpu::compile(gpu::program("#include <fifo.h>").header("fifo.h", "")).has_value());
+  std::remove(fifo.c_str());
+}
+
+TEST_CASE("a header that is a pipe, a device or huge is refused", "[compiler][headers]") {
+  const auto child =
+      test::run_child("child: includes what is not a regular file", {}, std::chrono::seconds(60));
+  INFO(child.output);
+  CHECK(child.succeeded());
+}
+
 TEST_CASE("a header for the host alone is answered with what to do instead",
           "[compiler][headers]") {
   const std::string stream = failure_of("#include <iostream>\n__global__ void f() {}", for_90);

@@ -7,9 +7,11 @@
 #include "support/sanitizers.hpp"
 #include "support/subprocess.hpp"
 
+#include <gpu/compiler.hpp>
 #include <gpu/kernel.hpp>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <cstdio>
@@ -17,7 +19,6 @@
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <thread>
 
 namespace read_file_test {
 namespace {
@@ -57,14 +58,36 @@ bool holds(const std::string& whole, const char* part) {
 
 }  // namespace
 
-TEST_CASE("a device without an end is refused", "[driver][read_file]") {
-  for (const char* device : {"/dev/zero", "/dev/urandom"}) {
-    const std::string message = refused(device);
-    CHECK(holds(message, device));
-    CHECK(holds(message, "16777216 of a device"));
-    CHECK(gpu::module::load_file(device).error() == gpu::errc::file_error);
+TEST_CASE("what is not a regular file is refused at once", "[driver][read_file]") {
+  const file_name name;
+  std::remove(name.path);
+  REQUIRE(::mkfifo(name.path, 0600) == 0);
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  const std::string pipe = "/proc/self/fd/" + std::to_string(ends[0]);  // as /dev/stdin may be
+  for (const char* path : {"/dev/zero", "/dev/urandom", "/dev/null", "/dev/tty",
+                           static_cast<const char*>(name.path), pipe.c_str()}) {
+    const std::string message = refused(path);
+    CHECK(holds(message, path));
+    // Without a terminal /dev/tty cannot be opened.
+    CHECK((holds(message, "it is not a regular file. Check the path.")));
+    CHECK(gpu::module::load_file(path).error() == gpu::errc::file_error);
+    CHECK(gpu::program::from_file(path).error() == gpu::errc::file_error);
+    CHECK(gpu::source().add_file(path).error() == gpu::errc::file_error);
+    CHECK(gpu::link_input::from_file(path).error() == gpu::errc::file_error);
   }
-  CHECK(contents_of("/dev/null").empty());
+  ::close(ends[0]);
+  ::close(ends[1]);
+  CHECK(holds(refused("/tmp"), "Is a directory"));
+}
+
+TEST_CASE("a source holds at most 256 MiB", "[driver][read_file]") {
+  const file_name large;
+  REQUIRE(::ftruncate(large.file, (off_t{256} << 20) + 1) == 0);
+  const gpu::cuda_error error = gpu::program::from_file(large.path).error();
+  CHECK(error == gpu::errc::file_error);
+  CHECK(test::says(error, "it holds more than 268435456 bytes"));
+  CHECK(gpu::source().add_file(large.path).error() == gpu::errc::file_error);
 }
 
 TEST_CASE("a file that is larger than anything is refused before it is read",
@@ -78,32 +101,20 @@ TEST_CASE("a file that is larger than anything is refused before it is read",
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
   };
   const auto begin = worked();
-  CHECK(holds(refused(large.path), "2147483647 bytes of a file"));
+  CHECK(holds(refused(large.path), "it holds more than 2147483647 bytes"));
   CHECK(worked() - begin < std::chrono::milliseconds(500));
 }
 
-TEST_CASE("files that say no size are read to their end", "[driver][read_file]") {
+TEST_CASE("files are read to their end, also those that say no size", "[driver][read_file]") {
   std::ifstream stream("/proc/version", std::ios::binary);
   const std::string version{std::istreambuf_iterator<char>(stream), {}};
   CHECK(contents_of("/proc/version") == version);
 
+  const file_name long_one;
   std::string large(300'000, 'x');
   large[150'000] = 'y';
-  int ends[2];
-  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
-  std::thread writer([&] {
-    std::size_t written = 0;
-    while (written < large.size()) {
-      const ssize_t count = ::write(ends[1], large.data() + written, large.size() - written);
-      if (count <= 0) break;
-      written += static_cast<std::size_t>(count);
-    }
-    ::close(ends[1]);
-  });
-  // As /dev/stdin is one.
-  CHECK(contents_of("/proc/self/fd/" + std::to_string(ends[0])) == large);
-  writer.join();
-  ::close(ends[0]);
+  REQUIRE(::write(long_one.file, large.data(), large.size()) == 300'000);
+  CHECK(contents_of(long_one.path) == large);
 
   const file_name exact;
   const std::string block(32768, 'z');
@@ -116,7 +127,11 @@ TEST_CASE("the CPU driver reads no file without an end", "[cpu][driver][read_fil
   REQUIRE(test::driver().device_primary_ctx_retain(&context, 0) == CUDA_SUCCESS);
   REQUIRE(test::driver().ctx_push_current(context) == CUDA_SUCCESS);
   CUmodule module = nullptr;
-  CHECK(test::driver().module_load(&module, "/dev/zero") != CUDA_SUCCESS);
+  CHECK(test::driver().module_load(&module, "/dev/zero") == CUDA_ERROR_OPERATING_SYSTEM);
+  const file_name fifo;
+  std::remove(fifo.path);
+  REQUIRE(::mkfifo(fifo.path, 0600) == 0);
+  CHECK(test::driver().module_load(&module, fifo.path) == CUDA_ERROR_OPERATING_SYSTEM);
   CHECK(test::driver().module_load(&module, "/nowhere/at/all") == CUDA_ERROR_FILE_NOT_FOUND);
   CHECK(test::driver().module_load(&module, "/tmp") == CUDA_ERROR_OPERATING_SYSTEM);
   CHECK(test::driver().ctx_pop_current(&context) == CUDA_SUCCESS);

@@ -35,11 +35,13 @@ class program {
 
   /// Reads a program from a file. The path is its name in messages, and `#include "..."` also
   /// searches the file's folder.
-  /// **Errors**: `errc::file_error` with the path and the reason.
+  /// **Errors**: `errc::file_error` with the path and the reason, such as one that is not a regular
+  /// file or holds more than 256 MiB.
   static result<program> from_file(string_ref path,
                                    source_location where = source_location::current()) {
     text source;
-    GPU_TRY(detail::read_file("gpu::program::from_file", path, source, where));
+    GPU_TRY(detail::read_file("gpu::program::from_file", path, source, where,
+                              detail::most_source_bytes));
     return program(source, path);
   }
 

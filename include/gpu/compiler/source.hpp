@@ -58,10 +58,12 @@ class source {
 
   /// Adds a file as a part, named by its path. `#include "..."` in it searches the same
   /// folders as in the rest of the program.
-  /// **Errors**: `errc::file_error` with the path and the reason; the source is unchanged.
+  /// **Errors**: `errc::file_error` with the path and the reason, such as one that is not a regular
+  /// file or holds more than 256 MiB; the source is unchanged.
   result<> add_file(string_ref path, source_location where = source_location::current()) {
     text contents;
-    GPU_TRY(detail::read_file("gpu::source::add_file", path, contents, where));
+    GPU_TRY(detail::read_file("gpu::source::add_file", path, contents, where,
+                              detail::most_source_bytes));
     part(path, contents);
     return {};
   }

@@ -212,7 +212,8 @@ inline result<> find_named_device(named_device& named, source_location where) no
     if (name.lost()) return fail(out_of_host_memory_error(function, 0, where));
     if (!file_exists(name.c_str())) continue;
     text contents;
-    GPU_TRY(read_file(function, name, contents, where));
+    constexpr std::uint64_t most_bytes = 4096;
+    GPU_TRY(read_file(function, name, contents, where, most_bytes));
     const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
     const char *first = contents.begin(), *last = contents.end();
     while (first != last && blank(*first)) ++first;

@@ -24,6 +24,7 @@
 #  include <gpu/testing/detail/cpu/driver.hpp>
 #endif
 
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -97,6 +98,17 @@ class cpu_driver {
 
  private:
   friend class cost_collection;
+  friend cpu_driver& use_cpu_driver(cpu_driver_options options);
+
+  /// Does the same at the end of the process, which waits for work for no more than two seconds.
+  std::size_t findings_at_exit() const {
+    if (!cpu::current_backend().finish_at_exit(state_, std::chrono::seconds(2)))
+      std::fputs(
+          "gpu cpu driver: the process ends before all queued work has run; what did not is not "
+          "checked. Synchronize before the end of main\n",
+          stderr);
+    return cpu::current_backend().take_findings(state_);
+  }
 
   driver::entry_points table_{};
   bool report_leaks_at_end_;
@@ -127,7 +139,7 @@ inline cpu_driver& use_cpu_driver(cpu_driver_options options = {}) {
   // Runs after the other, which is registered later.
   static const bool watched =
       fail_at_exit && std::atexit([] {
-                        const std::size_t findings = made->take_findings();
+                        const std::size_t findings = made->findings_at_exit();
                         if (findings == 0) return;
                         std::fprintf(stderr,
                                      "gpu cpu driver: %zu %s found, see above; "

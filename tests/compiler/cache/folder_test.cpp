@@ -43,16 +43,38 @@ std::size_t half_written(const temporary_folder& folder) {
   return count;
 }
 
-TEST_CASE("a stored program is for its user alone", "[compiler][cache]") {
-  const temporary_folder root;
-  const std::string folder = root / "made/by/the/cache";
-  compile_fresh(folder, source);
+mode_t mode_of(const std::string& path) {
   struct stat about{};
-  REQUIRE(::stat(folder.c_str(), &about) == 0);
-  CHECK((about.st_mode & 0777) == 0700);
-  REQUIRE(programs_in(folder).size() == 1);
-  REQUIRE(::stat((folder + '/' + programs_in(folder)[0]).c_str(), &about) == 0);
-  CHECK((about.st_mode & 0777) == 0600);
+  REQUIRE(::stat(path.c_str(), &about) == 0);
+  return about.st_mode & 07777;
+}
+
+/// Sets the umask for a scope.
+struct scoped_umask {
+  explicit scoped_umask(mode_t bits) : before{::umask(bits)} {}
+  ~scoped_umask() { ::umask(before); }
+  mode_t before;
+};
+
+TEST_CASE("a stored program is for its user alone, whatever the umask", "[compiler][cache]") {
+  for (const mode_t bits : {0, 002, 022, 077, 0277, 0777}) {
+    INFO("umask " << std::oct << bits);
+    const temporary_folder root;
+    const std::string folder = root / "made/by/the/cache";
+    {
+      const scoped_umask mask(bits);
+      CHECK(compile_fresh(folder, source).origin().not_stored.empty());
+    }
+    for (const char* made : {"made", "made/by", "made/by/the", "made/by/the/cache"}) {
+      CHECK(mode_of(root / made) == 0700);
+    }
+    for (const std::string& name : test::names_in(folder)) {
+      INFO(name);
+      CHECK(mode_of(folder + '/' + name) == 0600);
+    }
+    CHECK(programs_in(folder).size() == 1);
+    CHECK(origin_of(folder, source) == "from disk");
+  }
 }
 
 TEST_CASE("a program that was cut off anywhere is dropped and made again", "[compiler][cache]") {
@@ -141,12 +163,134 @@ TEST_CASE("a program that is a link or no plain file is not followed", "[compile
   CHECK(read_file(elsewhere / "copy") == whole);
 }
 
-TEST_CASE("a program that anyone can write is not believed", "[compiler][cache]") {
+TEST_CASE("a program that others can write is not believed", "[compiler][cache]") {
+  const temporary_folder folder;
+  const gpu::text right = compile_fresh(folder.path(), source).cubin();
+  const std::string path = only_program(folder);
+  // What somebody else would put there: whole, and not what the source says.
+  std::string other = read_file(path);
+  {
+    gpu::detail::entry_kind kind{};
+    gpu::detail::digest key;
+    gpu::string_ref contents;
+    REQUIRE(gpu::detail::read_seal(other, kind, key, contents));
+    std::string changed(contents.data(), contents.size());
+    const std::size_t at = changed.find(std::string(right.data(), right.size()));
+    REQUIRE(at != std::string::npos);
+    changed[at + right.size() - 1] ^= 1;
+    const gpu::text sealed =
+        gpu::detail::seal(kind, key, gpu::text(changed.data(), changed.size()));
+    other.assign(sealed.data(), sealed.size());
+  }
+  for (const mode_t mode : {0660, 0620, 0606, 0602, 0666, 0777, 02660}) {
+    INFO("mode " << std::oct << mode);
+    write_file(path, other);
+    REQUIRE(::chmod(path.c_str(), mode) == 0);
+    const gpu::compiled_program made = compile_fresh(folder.path(), source);
+    CHECK(made.origin().message() == "compiled: the stored program was damaged");
+    CHECK(made.cubin() == right);
+    CHECK(origin_of(folder.path(), source) == "from disk");
+    CHECK(mode_of(path) == 0600);
+  }
+  for (const mode_t mode : {0400, 0440, 0444, 0644}) {
+    REQUIRE(::chmod(path.c_str(), mode) == 0);
+    CHECK(origin_of(folder.path(), source) == "from disk");
+  }
+}
+
+TEST_CASE("the cache makes a folder of its own private", "[compiler][cache]") {
+  const temporary_folder root;
+  for (const mode_t mode : {0770, 0775, 0720, 02775, 0777, 01777, 0702}) {
+    INFO("mode " << std::oct << mode);
+    const std::string folder = root.make_folder("cache" + std::to_string(mode));
+    compile_fresh(folder, source);
+    REQUIRE(::chmod(folder.c_str(), mode) == 0);
+    gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder});
+    CHECK(cache.trouble().empty());
+    CHECK(origin_of(folder, source) == "from disk");
+    CHECK((mode_of(folder) & 0777) == 0700);
+  }
+  for (const mode_t mode : {0755, 0750, 0711, 0500}) {
+    const std::string folder = root.make_folder("cache" + std::to_string(mode));
+    compile_fresh(folder, source);
+    REQUIRE(::chmod(folder.c_str(), mode) == 0);
+    CHECK(origin_of(folder, source) == "from disk");
+    CHECK(mode_of(folder) == mode);
+  }
+  // One that the user created for the cache, with a umask of 002.
+  const std::string fresh = root.make_folder("empty");
+  REQUIRE(::chmod(fresh.c_str(), 0775) == 0);
+  CHECK(compile_fresh(fresh, source).origin().not_stored.empty());
+  CHECK(mode_of(fresh) == 0700);
+  CHECK(programs_in(fresh).size() == 1);
+  // One with other things in it is left as it is.
+  const std::string foreign = root.make_folder("foreign");
+  write_file(foreign + "/notes.txt", "mine");
+  REQUIRE(::chmod(foreign.c_str(), 0775) == 0);
+  CHECK(compile_fresh(foreign, source).origin().not_stored.contains("holds \"notes.txt\""));
+  CHECK(mode_of(foreign) == 0775);
+}
+
+TEST_CASE("what was measured is believed of private files alone", "[compiler][cache]") {
   const temporary_folder folder;
   compile_fresh(folder.path(), source);
-  REQUIRE(::chmod(only_program(folder).c_str(), 0666) == 0);
-  CHECK(origin_of(folder.path(), source) == "compiled: the stored program was damaged");
-  CHECK(origin_of(folder.path(), source) == "from disk");
+  gpu::text trouble, contents;
+  const auto opened =
+      gpu::detail::cache_folder::open(gpu::text(folder.path().c_str()), false, trouble);
+  for (const std::string& name : test::names_in(folder.path())) {
+    REQUIRE(::chmod((folder / name).c_str(), 0660) == 0);
+    CHECK(opened.read(name.c_str(), contents) == gpu::detail::cache_folder::reading::refused);
+    REQUIRE(::chmod((folder / name).c_str(), 0600) == 0);
+    CHECK(opened.read(name.c_str(), contents) == gpu::detail::cache_folder::reading::done);
+  }
+}
+
+TEST_CASE("child: uses folders of root as another user", "[.child]") {
+  const std::string root = std::getenv("GPU_CACHE_OF_ROOT");
+  REQUIRE(::seteuid(65534) == 0);
+  CHECK(origin_of(root + "/shipped", source) == "from disk");
+  const gpu::compiled_program other =
+      compile_fresh(root + "/shipped", "extern \"C\" __global__ void g() {}");
+  CHECK(other.origin().not_stored.contains("Permission denied"));
+  const gpu::compiled_program shared = compile_fresh(root + "/shared", source);
+  CHECK(shared.origin().kind == gpu::origin_kind::compiled);
+  CHECK(shared.origin().not_stored.contains("is writable by its group"));
+  CHECK(shared.origin().not_stored.contains("chmod g-w"));
+  CHECK(compile_fresh(root + "/public", source)
+            .origin()
+            .not_stored.contains("is writable by all users"));
+  CHECK(compile_fresh(root + "/entries", source).origin().reason ==
+        "the stored program was damaged");
+}
+
+TEST_CASE("a cache of root that others can read is believed", "[compiler][cache]") {
+  if (::geteuid() != 0) return;  // only root has such folders
+  const temporary_folder root;
+  REQUIRE(::chmod(root.path().c_str(), 0755) == 0);
+  const std::pair<const char*, mode_t> folders[] = {
+      {"shipped", 0755}, {"shared", 0775}, {"public", 0757}, {"entries", 0755}};
+  for (const auto& [name, mode] : folders) {
+    const std::string folder = root / name;
+    compile_fresh(folder, source);
+    for (const std::string& file : test::names_in(folder)) {
+      const mode_t of_file = std::strcmp(name, "entries") == 0 ? 0664 : 0644;
+      REQUIRE(::chmod((folder + '/' + file).c_str(), of_file) == 0);
+    }
+    REQUIRE(::chmod(folder.c_str(), mode) == 0);
+  }
+  const auto child = test::run_child("child: uses folders of root as another user",
+                                     {{"GPU_CACHE_OF_ROOT", root.path()}});
+  INFO(child.output);
+  CHECK(child.succeeded());
+}
+
+TEST_CASE("a mark of someone else does not make a folder a cache", "[compiler][cache]") {
+  if (::geteuid() != 0) return;  // only root can give files away
+  const temporary_folder folder;
+  write_file(folder / "gpu-cache", "");
+  write_file(folder / "notes.txt", "mine");
+  REQUIRE(::chown((folder / "gpu-cache").c_str(), 12345, 12345) == 0);
+  CHECK(compile_fresh(folder.path(), source).origin().not_stored.contains("holds \"notes.txt\""));
 }
 
 TEST_CASE("files and folders of someone else are not believed", "[compiler][cache]") {
@@ -448,6 +592,43 @@ TEST_CASE("a folder without room to write is read all the same", "[compiler][cac
   CHECK(other.cubin().size() > 64);
   CHECK((other.origin().not_stored.contains("Read-only file system") ||
          other.origin().not_stored.contains("Permission denied")));
+}
+
+TEST_CASE("child: uses a cache with files that have no end", "[.child]") {
+  const temporary_folder folder;
+  const gpu::text right = compile_fresh(folder.path(), source).cubin();
+  // All but the mark: programs, notes, the record of what is stored, and the lock.
+  for (const bool pipes : {false, true}) {
+    for (const std::string& name : test::names_in(folder.path())) {
+      if (name == "gpu-cache") continue;
+      const std::string path = folder / name;
+      if (pipes) {
+        std::remove(path.c_str());
+        REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+      } else if (::truncate(path.c_str(), off_t{200} << 30) != 0) {
+        return;  // the file system has a lower limit
+      }
+      set_age(path, 10000);  // what is written now is not the oldest
+    }
+    const gpu::compiled_program made = compile_fresh(folder.path(), source);
+    CHECK(made.cubin() == right);
+    CHECK(made.origin().message() == "compiled: the stored program was damaged");
+    CHECK(made.origin().not_stored.empty());
+    CHECK(origin_of(folder.path(), source) == "from disk");
+    gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder.path()});
+    CHECK(gpu::list_programs(cache).value().size() == 1);
+    struct stat about{};
+    REQUIRE(::stat((folder / "gpu-cache-usage").c_str(), &about) == 0);
+    CHECK(S_ISREG(about.st_mode));
+    CHECK(about.st_size < 1000);
+  }
+}
+
+TEST_CASE("files of the cache that have no end are made again", "[compiler][cache]") {
+  const auto child = test::run_child("child: uses a cache with files that have no end", {},
+                                     std::chrono::seconds(60));
+  INFO(child.output);
+  CHECK(child.succeeded());
 }
 
 TEST_CASE("a clock that goes backwards does not matter", "[compiler][cache]") {

@@ -20,8 +20,7 @@ struct named_file {
   cuda_error failed(const char* verb, int reason) const noexcept {
     if (reason == ENOMEM) return out_of_host_memory_error(function, path.size(), where);
     text_builder out;
-    out << '"' << path << "\" could not be " << verb << ": "
-        << (reason == ESPIPE ? "it is not a regular file" : std::strerror(reason))
+    out << '"' << path << "\" could not be " << verb << ": " << words_of_file_error(reason)
         << (reason == ENOSPC || reason == EDQUOT || reason == EFBIG ? ". Free space."
                                                                     : ". Check the path.");
     return refusal(errc::file_error, function, out.finish(), where);

@@ -133,11 +133,10 @@ inline file_identity certain(const file_identity& identity, const file_clock& no
 
 /// Reads a header and its identity. Returns false if it cannot be read as a regular file.
 inline bool read_header(const text& path, text& contents, file_identity& identity) {
-  const auto file = file_descriptor::adopt(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  struct stat about{};
-  if (!file || ::fstat(file.native(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
-  identity = identity_of(about);
-  const bool read = read_whole(file.native(), about, contents) == 0;
+  open_file file;
+  if (file.open(path) != 0) return false;
+  identity = identity_of(file.about());
+  const bool read = file.read_all(most_source_bytes, contents) == 0;
   contents = required(detail::move(contents));
   return read;
 }

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// The cache's folder. Only regular files of the user's own are read from it, and a file is written
-/// as a whole or not at all.
+/// The cache's folder. Only regular files that nobody but this user or root can write are read from
+/// it, and a file is written as a whole or not at all.
 
 #include <gpu/compiler/cache/names.hpp>
 
@@ -54,7 +54,8 @@ inline bool has_spare_descriptors() noexcept {
   return taken == sizeof files / sizeof *files;
 }
 
-/// Creates a folder and its parents, for the user only. Returns false and sets errno if that fails.
+/// Creates a folder and its parents, for the user only whatever the umask. Returns false and sets
+/// errno if that fails.
 inline bool make_folders(const text& path) noexcept {
   char name[4096];
   errno = ENAMETOOLONG;
@@ -63,11 +64,22 @@ inline bool make_folders(const text& path) noexcept {
   for (std::size_t i = 0; i <= path.size(); ++i) {
     if (i > 0 && (path.data()[i] == '/' || i == path.size())) {
       name[i] = '\0';
-      made = ::mkdir(name, 0700) == 0 || errno == EEXIST;
+      const bool fresh = ::mkdir(name, 0700) == 0;
+      made = fresh || errno == EEXIST;
+      if (fresh) ::fchmodat(AT_FDCWD, name, 0700, AT_SYMLINK_NOFOLLOW);
     }
     name[i] = path.data()[i];
   }
   return made;
+}
+
+/// Returns whether this user or root owns a file or folder. Root can do anything anyway.
+inline bool is_own_or_of_root(const struct stat& about) noexcept {
+  return about.st_uid == ::geteuid() || about.st_uid == 0;
+}
+/// Returns whether a group or all users can write a file or folder.
+inline bool others_can_write(const struct stat& about) noexcept {
+  return (about.st_mode & (S_IWGRP | S_IWOTH)) != 0;
 }
 
 /// An open folder. It is opened again for each use, so that it may be deleted or replaced in
@@ -106,21 +118,27 @@ class cache_folder {
       return refuse("cannot be checked for its owner (", std::strerror(errno),
                     "). Set GPU_CACHE_DIR to one that can.");
     }
-    // Files of root are trusted: root can do anything anyway.
-    if (about.st_uid != ::geteuid() && about.st_uid != 0) {
+    if (!is_own_or_of_root(about)) {
       return refuse("belongs to user ", about.st_uid,
                     ", who could put anything into it; this process runs as ", ::geteuid(),
                     ". Set GPU_CACHE_DIR to a folder of your own.");
     }
-    if ((about.st_mode & S_IWOTH) != 0) {
-      return refuse(
-          "is writable by all users, who could put anything into it. Run chmod o-w on it.");
-    }
     cache_folder opened;
     opened.folder_ = detail::move(folder);
-    if (opened.has_mark()) return opened;
+    const bool marked = opened.has_mark(), all_write = (about.st_mode & S_IWOTH) != 0;
+    const auto refuse_shared = [&] {
+      return all_write ? refuse(
+                             "is writable by all users, who could put anything into it. Run "
+                             "chmod o-w on it.")
+                       : refuse(
+                             "is writable by its group, who could put anything into it. Run "
+                             "chmod g-w on it.");
+    };
+    // A umask of 002 lets the group write a folder that the user created for the cache.
+    const bool closable = about.st_uid == ::geteuid() && (marked || !all_write);
+    if (others_can_write(about) && !closable) return refuse_shared();
     cache_name foreign;
-    if (!fresh && !opened.holds_only_cache_files(foreign)) {
+    if (!marked && !fresh && !opened.holds_only_cache_files(foreign)) {
       if (foreign.characters[0] == '\0') {
         return refuse("cannot be listed (", std::strerror(errno),
                       "). Set GPU_CACHE_DIR to one that can.");
@@ -129,8 +147,13 @@ class cache_folder {
                     "\", which is not a file of the cache. Set GPU_CACHE_DIR to an empty folder or "
                     "a new one.");
     }
+    if (others_can_write(about)) {
+      ::fchmod(opened.native(), 0700);
+      // Some file systems ignore that.
+      if (::fstat(opened.native(), &about) != 0 || others_can_write(about)) return refuse_shared();
+    }
     text not_written;
-    if (make) opened.write(cache_mark, cache_mark_contents, not_written);
+    if (make && !marked) opened.write(cache_mark, cache_mark_contents, not_written);
     return opened;
   }
 
@@ -144,20 +167,19 @@ class cache_folder {
   enum class reading { done, missing, refused, unreadable };
 
   /// Reads a whole file. Refuses one that is not a regular file, belongs to another user or is
-  /// writable by all. Sets errno if it is `unreadable`.
+  /// writable by others. Sets errno if it is `unreadable`.
   reading read(const char* name, text& contents) const noexcept {
-    const auto file = file_descriptor::adopt(
-        ::openat(native(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (!file && (errno == ELOOP || errno == ENXIO)) return reading::refused;
-    if (!file) return errno == ENOENT ? reading::missing : reading::unreadable;
-    struct stat about{};
-    if (::fstat(file.native(), &about) != 0) return reading::unreadable;
-    if (!S_ISREG(about.st_mode) || (about.st_uid != ::geteuid() && about.st_uid != 0) ||
-        (about.st_mode & S_IWOTH) != 0) {
+    open_file file;
+    int failure = file.open_in(native(), name);
+    if (failure == ENOENT) return reading::missing;
+    if (failure == ELOOP || failure == ESPIPE || failure == EISDIR) return reading::refused;
+    if (failure == 0 && (!is_own_or_of_root(file.about()) || others_can_write(file.about()))) {
       return reading::refused;
     }
-    errno = read_whole(file.native(), about, contents);
-    return errno == 0 ? reading::done : reading::unreadable;
+    if (failure == 0) failure = file.read_all(most_file_bytes, contents);
+    if (failure == EFBIG) return reading::refused;
+    errno = failure;
+    return failure == 0 ? reading::done : reading::unreadable;
   }
 
   /// Records that a file was used now, with a precision of an hour. Also corrects a time in the
@@ -168,6 +190,18 @@ class cache_folder {
     const auto age = ::time(nullptr) - about.st_mtim.tv_sec;
     if (age >= 0 && age < 3600) return;
     ::utimensat(native(), name, nullptr, AT_SYMLINK_NOFOLLOW);
+  }
+
+  /// Opens a file for writing, and creates it if it does not exist, for the user only whatever the
+  /// umask. Returns an empty descriptor and sets errno if that fails.
+  file_descriptor open_to_write(const char* name, int flags) const noexcept {
+    auto file = file_descriptor::adopt(
+        ::openat(native(), name, flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+    struct stat about{};
+    if (file && ::fstat(file.native(), &about) == 0 && (about.st_mode & 0777) != 0600) {
+      ::fchmod(file.native(), 0600);
+    }
+    return file;
   }
 
   /// Writes a file, and replaces any that exists. Readers see the one or the other. On failure,
@@ -184,8 +218,7 @@ class cache_folder {
     file_descriptor file;
     for (int attempt = 0; !file && attempt < 8; ++attempt) {
       unique_name(temporary, sizeof temporary);
-      file = file_descriptor::adopt(::openat(
-          native(), temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+      file = open_to_write(temporary, O_WRONLY | O_EXCL);
       if (!file && errno != EEXIST) return refuse(errno);
     }
     if (!file) return refuse(EEXIST);
@@ -242,7 +275,7 @@ class cache_folder {
   bool has_mark() const noexcept {
     struct stat about{};
     return ::fstatat(native(), cache_mark, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISREG(about.st_mode);
+           S_ISREG(about.st_mode) && is_own_or_of_root(about);
   }
 
   /// Returns whether all files are the cache's; if not, sets `foreign` to the name of one that is

@@ -14,8 +14,7 @@ class cache_lock {
  public:
   /// Waits while another process makes the program, for at most a minute.
   cache_lock(const cache_folder& folder, const digest& key) noexcept
-      : file_{file_descriptor::adopt(::openat(folder.native(), cache_lock_name,
-                                              O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600))} {
+      : file_{folder.open_to_write(cache_lock_name, O_RDWR)} {
     if (!file_) return;
     byte_.l_type = F_WRLCK;
     byte_.l_whence = SEEK_SET;

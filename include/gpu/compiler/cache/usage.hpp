@@ -82,11 +82,13 @@ inline std::uint64_t record_stored(const cache_folder& folder, std::uint64_t byt
   constexpr std::uint64_t most_records = 4096;
   std::uint64_t total = 0, records = 0;
   {
-    const auto usage = file_descriptor::adopt(
-        ::openat(folder.native(), cache_usage_name,
-                 O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
+    const file_descriptor usage = folder.open_to_write(cache_usage_name, O_RDWR | O_APPEND);
     if (!usage) return 0;
-    if (!write_whole(usage.native(), {reinterpret_cast<const char*>(&bytes), sizeof bytes})) {
+    struct stat about{};
+    const bool readable = ::fstat(usage.native(), &about) == 0 && S_ISREG(about.st_mode) &&
+                          static_cast<std::uint64_t>(about.st_size) < most_records * sizeof bytes;
+    if (!readable ||
+        !write_whole(usage.native(), {reinterpret_cast<const char*>(&bytes), sizeof bytes})) {
       return sweep(folder, limit);
     }
     std::uint64_t block[512];

@@ -86,8 +86,11 @@ class cached_compile final : public cache_request {
                   where_, sizeof *state));
     }
     made.program = compiled_program_access::adopt(state);
-    const header_states before =
-        dependency_finder::look_before(request_.source, folders, installed_folders.size());
+    const header_states before = dependency_finder::look_before(
+        request_.source, folders, installed_folders.size(), request_.options);
+    if (!before.refusal.empty()) {
+      return fail(refusal(errc::file_error, "gpu::compile", before.refusal, where_));
+    }
     GPU_TRY(nvrtc_compile(request_, *state, where_));
     dependency_finder finder(request_.source, folders, before);
     text why;

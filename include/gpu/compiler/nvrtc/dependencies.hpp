@@ -2,43 +2,12 @@
 /// \file
 /// `dependency_finder`: finds the files that a compilation depended on.
 
-#include <gpu/compiler/cache/conditions.hpp>
-#include <gpu/compiler/detail/text_set.hpp>
 #include <gpu/compiler/nvrtc/given_headers.hpp>
+#include <gpu/compiler/nvrtc/header_states.hpp>
 #include <gpu/compiler/nvrtc/include_scan.hpp>
 #include <gpu/compiler/program.hpp>
 
 namespace gpu::inline v1::detail {
-
-/// The state of one path before a compilation.
-struct header_state {
-  location_kind kind = location_kind::nothing;
-  file_identity identity = {};
-  text contents = {};  // of a regular file
-};
-
-/// The states, before a compilation, of the paths where it would look for the user's headers. If
-/// one has changed afterwards, it is not known what the compiler saw.
-struct header_states {
-  file_clock started = {};
-  text_set paths = {};
-  sequence<header_state> states = {};
-
-  const header_state* find(const text& path) const noexcept {
-    const std::size_t position = paths.position(path);
-    return position == 0 ? nullptr : &states[position - 1];
-  }
-  /// Returns the state of a file that was seen under another path, or null.
-  const header_state* find_file(const file_identity& identity) const noexcept {
-    for (const header_state& state : states) {
-      if (state.kind == location_kind::file && state.identity.device == identity.device &&
-          state.identity.inode == identity.inode) {
-        return &state;
-      }
-    }
-    return nullptr;
-  }
-};
 
 /// Finds the conditions under which a compiled program may be reused. The files that were opened
 /// are known. The paths where the compiler looked before it found them are derived from the
@@ -56,12 +25,15 @@ class dependency_finder {
 
   /// Records the states of the user's headers right before the compilation. Waits for some
   /// milliseconds if one was written so recently that a write during the compilation could give it
-  /// the same time stamp. Headers in the last `toolkit` folders are assumed to be older.
+  /// the same time stamp. Headers in the last `toolkit` folders are assumed to be older, and
+  /// regular files. `options` are those of the compilation.
   static header_states look_before(const program& source, const sequence<text>& folders,
-                                   std::size_t toolkit) {
+                                   std::size_t toolkit, const sequence<text>& options = {}) {
     header_states before;
     dependency_finder all(source, folders, before);
+    const text by_options = directives_of(options);
     all.scan_given();
+    all.scan(by_options, source.name());
     std::uint64_t newest = 0;
     const auto see = [&](const text& path) {
       if (const header_state* known = before.find(path)) return known->kind == location_kind::file;
@@ -69,6 +41,7 @@ class dependency_finder {
       header_state state;
       state.kind = kind_of_location(path.c_str(), about);
       if (state.kind != location_kind::nothing) {
+        if (before.refusal.empty()) before.refusal = refusal_of(path, about);
         state.identity = identity_of(about);
         if (state.identity.changed > newest) newest = state.identity.changed;
         if (read_header(path, state.contents, state.identity) &&
@@ -80,9 +53,24 @@ class dependency_finder {
       before.states.push_back(state);
       return state.kind == location_kind::file;
     };
-    for (std::size_t i = 0; i < all.lookups_.size(); ++i) {
-      const lookup one = all.lookups_[i];  // `see` may add to the list
-      all.each_path(one, folders.size() - toolkit, see);
+    std::size_t looked = 0;
+    const auto look = [&] {
+      for (; looked < all.lookups_.size(); ++looked) {
+        const lookup one = all.lookups_[looked];  // `see` may add to the list
+        all.each_path(one, folders.size() - toolkit, see);
+      }
+    };
+    look();
+    if (all.uses_macros_) {
+      all.add_definitions(source.source(), source.name());
+      for (const program_header& h : source.headers()) all.add_definitions(h.source, h.name);
+      all.add_definitions(by_options, source.name());
+      look();
+      for (std::size_t i = 0; i < before.states.size(); ++i) {
+        const text path = before.paths.list()[i], contents = before.states[i].contents;
+        all.add_definitions(contents, path);
+        look();
+      }
     }
     file_clock now = file_clock::now();
     constexpr timespec millisecond{0, 1'000'000};
@@ -192,22 +180,34 @@ class dependency_finder {
     for (const program_header& header : source_.headers()) scan(header.source, header.name);
   }
 
+  /// Has the header of a directive looked for, unless it is given as text.
+  void add_lookup(include_name include, const text& folder) {
+    const text name = required(include.name.to_text());
+    if (given_.contains(name)) return;  // headers given as text come before all folders
+    if (!include.quoted || !complete_) scan_own(name);
+    text_builder key;
+    key << (include.quoted ? '"' : '<') << (include.all_folders ? '+' : '1');
+    if (include.quoted) key << folder;
+    key << '\n' << name;
+    if (seen_.insert(required(key.finish()))) {
+      lookups_.push_back({name, folder, include.quoted, include.all_folders});
+    }
+  }
+
+  /// Adds the headers that macros are defined as.
+  void add_definitions(string_ref contents, string_ref path) {
+    const text folder = folder_of(path);
+    include_scan(contents).for_each_definition(
+        [&](include_name include) { add_lookup(include, folder); });
+  }
+
   void scan(string_ref contents, string_ref path) {
     const include_scan found(contents);
     const text folder = folder_of(path);
     own_folders_.insert(folder);
-    const scan_outcome outcome = found.for_each([&](include_name include) {
-      const text name = required(include.name.to_text());
-      if (given_.contains(name)) return;  // headers given as text come before all folders
-      if (!include.quoted || !complete_) scan_own(name);
-      text_builder key;
-      key << (include.quoted ? '"' : '<') << (include.all_folders ? '+' : '1');
-      if (include.quoted) key << folder;
-      key << '\n' << name;
-      if (seen_.insert(required(key.finish()))) {
-        lookups_.push_back({name, folder, include.quoted, include.all_folders});
-      }
-    });
+    const scan_outcome outcome =
+        found.for_each([&](include_name include) { add_lookup(include, folder); });
+    uses_macros_ = uses_macros_ || outcome.asks_by_macro || outcome.includes_by_macro;
     const text name = path.to_text();
     if (outcome.asks_by_macro) give_up("", name, " tests for a header by a macro");
     if (outcome.includes_by_macro) {
@@ -380,6 +380,7 @@ class dependency_finder {
   const sequence<text>& folders_;
   const header_states& before_;
   bool complete_ = true;
+  bool uses_macros_ = false;  // as names of headers
   cache_conditions* out_ = nullptr;
   bool known_ = true;
   text trouble_;

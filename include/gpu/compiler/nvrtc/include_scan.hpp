@@ -49,6 +49,16 @@ class include_scan {
     return outcome;
   }
 
+  /// Calls `visit(include_name)` for each macro that is defined as the name of a header.
+  template <class Visit> void for_each_definition(Visit visit) const {
+    constexpr std::size_t size = sizeof "define" - 1;
+    for (const char* at = begin_; (at = find(at, "define", size)) != nullptr;) {
+      at = after_blanks(at + size);
+      while (at < end_ && *at > ' ' && *at != '"' && *at != '<') ++at;
+      named(at, false, visit);
+    }
+  }
+
   /// Returns whether the source has one of the macros that are different in each compilation.
   bool reads_clock() const noexcept {
     return find(begin_, "__DATE__", 8) != nullptr || find(begin_, "__TIME__", 8) != nullptr ||

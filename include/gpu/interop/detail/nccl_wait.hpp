@@ -333,7 +333,8 @@ inline result<nccl_id> nccl_id::load(string_ref path, std::uint32_t timeout_ms,
   text contents;
   result<> read = {};
   const bool came = detail::wait_until(timeout_ms, [&] {
-    read = detail::read_file("gpu::nccl_id::load", path, contents, source_location{});
+    read = detail::read_file("gpu::nccl_id::load", path, contents, source_location{},
+                             sizeof found.bytes);
     return read.has_value() && contents.size() == sizeof found.bytes;
   });
   if (came) {

@@ -8,6 +8,7 @@
 #include <gpu/testing/kernel_costs.hpp>
 #include <gpu/testing/live_object.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct backend {
   std::size_t (*count_live)(driver_state& driver);
   std::size_t (*count_held)(driver_state& driver);
   std::size_t (*take_findings)(driver_state& driver);
+  /// Does queued work while the process ends, until the time is up. Returns whether it is done.
+  bool (*finish_at_exit)(driver_state& driver, std::chrono::milliseconds limit);
   /// Waits for all work, and counts the costs of what comes after it in the table.
   machine::cost_table& (*begin_costs)(driver_state& driver);
   void (*end_costs)(driver_state& driver, machine::cost_table& table);

@@ -281,4 +281,34 @@ SPIN:
   CHECK(bench.download<u32>(counter, 1)[0] == 6 * 64);
 }
 
+TEST_CASE("a shuffle, a vote and a match order no memory, and a warp barrier does", "[machine]") {
+  const auto races = [](const std::string& between) {
+    workbench bench(R"(
+.visible .entry k(.param .u64 to) {
+  .shared .align 4 .b8 room[128];
+  .reg .b64 %p; .reg .b32 %r, %d, %o, %v, %x; .reg .pred %q;
+  ld.param.u64 %p, [to];
+  mov.u32 %r, %tid.x;
+  mov.u32 %d, room;
+  mad.lo.u32 %o, %r, 4, %d;
+  st.shared.u32 [%o], %r;
+)" + between + R"(
+  xor.b32 %v, %r, 1;
+  mad.lo.u32 %o, %v, 4, %d;
+  ld.shared.u32 %v, [%o];
+  mad.wide.u32 %p, %r, 4, %p;
+  st.global.u32 [%p], %v;
+  ret; })");
+    const outcome result = bench.run("k", {}, {32, 1, 1}, bench.allocate(128));
+    CHECK_FALSE(result.error);
+    for (const fault& f : result.reports) CHECK(f.kind == fault_kind::shared_race);
+    return !result.reports.empty();
+  };
+  CHECK(races("shfl.sync.bfly.b32 %x, %r, 1, 31, -1;"));
+  CHECK(races("setp.eq.u32 %q, %r, 0; vote.sync.ballot.b32 %x, %q, -1;"));
+  CHECK(races("match.any.sync.b32 %x, %r, -1;"));
+  CHECK_FALSE(races("bar.warp.sync -1;"));
+  CHECK_FALSE(races("shfl.sync.bfly.b32 %x, %r, 1, 31, -1; bar.warp.sync -1;"));
+}
+
 }  // namespace collective_test

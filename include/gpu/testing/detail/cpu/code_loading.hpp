@@ -13,9 +13,6 @@
 
 #include <cuda.h>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -100,11 +97,11 @@ inline CUresult make_code(driver_state& driver, const std::string& text, const j
 /// Returns the contents of a file, followed by zeros, so that a search for their end stops.
 inline CUresult read_file(const char* name, std::vector<char>& contents) {
   if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const int file = ::open(name, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return CUDA_ERROR_FILE_NOT_FOUND;
+  gpu::detail::open_file file;
   text whole;
-  const int failure = gpu::detail::read_whole(file, whole);
-  ::close(file);
+  int failure = file.open(name);
+  if (failure != 0 && failure != EISDIR && failure != ESPIPE) return CUDA_ERROR_FILE_NOT_FOUND;
+  if (failure == 0) failure = file.read_all(gpu::detail::most_file_bytes, whole);
   if (failure == ENOMEM) return CUDA_ERROR_OUT_OF_MEMORY;
   if (failure != 0) return CUDA_ERROR_OPERATING_SYSTEM;
   contents.assign(whole.begin(), whole.end());

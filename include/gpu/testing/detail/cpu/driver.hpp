@@ -72,6 +72,7 @@ inline constexpr backend own_backend{
     [](driver_state& driver) { return collect_live(driver).size(); },
     &count_held,
     [](driver_state& driver) { return driver.findings.exchange(0); },
+    &finish_at_exit,
     [](driver_state& driver) -> machine::cost_table& {
       finish_all_work(driver);
       return driver.costs.begin();

@@ -6,7 +6,10 @@
 #include <gpu/testing/detail/cpu/driver_state.hpp>
 #include <gpu/testing/live_object.hpp>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -103,6 +106,33 @@ inline void finish_all_work(driver_state& driver) {
   call c{driver, driver_lock(driver.mutex)};
   for (const context_ptr& each : driver.contexts.all())
     if (each->alive) c.finish(each);
+}
+
+/// Does the work that is queued by now, as the process ends: threads that are still there may queue
+/// more than is ever done, and a kernel may wait for one that is not there any more. When the time
+/// is up, kernels that run are ended. Returns whether all of the work was done before.
+inline bool finish_at_exit(driver_state& driver, std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  machine::host_thread timer;
+  (void)timer.start([&] {
+    std::unique_lock lock(mutex);
+    if (!changed.wait_until(lock, end, [&] { return done; })) driver.canceled = true;
+  });
+  bool finished = false;
+  {
+    driver_lock lock(driver.mutex);
+    finished = driver.work.finish_until(end, lock);
+  }
+  {
+    const std::lock_guard lock(mutex);
+    done = true;
+  }
+  changed.notify_all();
+  timer.join();
+  return !driver.canceled.exchange(false) && finished;
 }
 
 /// Waits for all work, whose objects are alive until it is done; then counts what is alive, retains

@@ -150,6 +150,28 @@ class scheduler {
     }
   }
 
+  /// Does the work that is queued by now, until the time is up. Returns whether all of it is done.
+  bool finish_until(std::chrono::steady_clock::time_point end, driver_lock& lock) {
+    std::vector<operation_ptr> last;
+    for (const auto& each : queues_) {
+      const std::shared_ptr<work_queue> queue = each.lock();
+      if (queue && queue->last()) last.push_back(queue->last());
+    }
+    for (const operation_ptr& what : last) {
+      if (threads_) want(what);
+      while (what->state != operation::progress::done) {
+        if (std::chrono::steady_clock::now() >= end) return false;
+        const step next = step_towards(what);
+        if (next.work && !threads_) {
+          execute(next.work, lock);
+        } else if (threads_ || !next.held_up || !do_any(lock)) {
+          changed_.wait_for(lock, polling);
+        }
+      }
+    }
+    return true;
+  }
+
   /// Returns whether the work is done. If not, it takes one step toward it, so that a program that
   /// polls makes progress.
   bool poll(const operation_ptr& what, driver_lock& lock) {

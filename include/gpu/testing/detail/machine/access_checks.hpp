@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -45,11 +46,63 @@ inline moment now(const warp& w, unsigned lane) {
   return {w.block->epoch, w.epoch, thread_of(w, lane)};
 }
 
+/// Returns whether an instruction of the function reads a register that a load fills. Compilers
+/// make no other loads.
+inline bool is_read(const ptx::function& function, const ptx::instruction& load) {
+  bool found = false;
+  each_register(function, function.operands_of(load)[0], [&](std::uint32_t reg) {
+    const auto named = [&](const ptx::operand& o) {
+      each_register(function, o, [&](std::uint32_t other) { found = found || other == reg; });
+    };
+    for (const ptx::instruction& i : function.instructions) {
+      found = found || i.when.reg == reg;
+      for (const ptx::operand& o : function.operands_of(i).subspan(has_result(i.op) ? 1 : 0))
+        named(o);
+    }
+    for (const ptx::call_site& call : function.calls) {
+      found = found || call.target_register == reg;
+      for (const ptx::operand& o : call.arguments) named(o);
+    }
+  });
+  return found;
+}
+
+/// Returns whether what a load finds is followed: it is a mistake if the value has an effect.
+inline bool is_followed(warp& w, const decoded& d) {
+  const checks& check = w.block->grid->what->check;
+  if (!looks_for_unwritten(check)) return false;
+  if (d.source == nullptr || (d.source->op != ptx::opcode::ld && d.source->op != ptx::opcode::ldu))
+    return false;
+  constexpr std::uint32_t no_element = ~std::uint32_t{0};
+  return w.block->grid->matters(d, no_element,
+                                [&] { return is_read(*w.function->source, *d.source); });
+}
+
+/// Notes which bytes of a load nobody wrote.
+inline void note_undefined_load(warp& w, const decoded& d, unsigned lane, const located& at,
+                                address a, std::uint32_t size) {
+  std::uint32_t bytes = 0;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    bool written = true;
+    if (at.shadow != nullptr) {
+      written = __atomic_load_n(at.shadow + i, __ATOMIC_RELAXED) != 0;
+    } else {
+      const shared_memory& shared = owner_of(w, at).shared;
+      const auto offset = static_cast<std::size_t>(at.bytes - owner_of(w, at).shared.bytes()) + i;
+      written = shared.first_unwritten(offset, 1) != offset;
+    }
+    bytes |= std::uint32_t{!written} << i;
+  }
+  w.unwritten_lanes |= lane_mask{1} << lane;
+  w.unwritten[lane] = {&d, w.function, at, a, size, bytes};
+}
+
 /// Reports a read of bytes that were never written, of which `first` is the first one, once for
 /// each instruction of a launch. Returns false if the grid has to end.
-[[gnu::cold, gnu::noinline]] inline bool report_unwritten(warp& w, const decoded& d, unsigned lane,
-                                                          const located& at, address a,
-                                                          std::uint32_t size, std::size_t first) {
+[[gnu::cold, gnu::noinline]] inline bool report_unwritten_now(warp& w, const decoded& d,
+                                                              unsigned lane, const located& at,
+                                                              address a, std::uint32_t size,
+                                                              std::size_t first) {
   grid_state& grid = *w.block->grid;
   const checks& check = grid.what->check;
   if (!looks_for_unwritten(check)) return true;
@@ -81,11 +134,47 @@ inline moment now(const warp& w, unsigned lane) {
   return true;
 }
 
+/// Does the same once the value has an effect.
+[[gnu::cold, gnu::noinline]] inline bool report_unwritten(warp& w, const decoded& d, unsigned lane,
+                                                          const located& at, address a,
+                                                          std::uint32_t size, std::size_t first) {
+  // A value that a copy is still to bring is missing, whatever becomes of it.
+  const bool on_its_way =
+      at.shared && owner_of(w, at).shared.copies(
+                       static_cast<std::size_t>(at.bytes - owner_of(w, at).shared.bytes()) +
+                       first) != shared_memory::several;
+  if (on_its_way || !is_followed(w, d)) return report_unwritten_now(w, d, lane, at, a, size, first);
+  note_undefined_load(w, d, lane, at, a, size);
+  return true;
+}
+
+/// Reports the load behind a value of this lane that nobody wrote and that has an effect. Returns
+/// false if the grid has to end.
+[[gnu::cold, gnu::noinline]] inline bool report_effect(warp& w, unsigned lane) {
+  // A shuffle may have brought the value from another lane.
+  for (unsigned n = 0; w.unwritten[lane].load == nullptr && n < warp_size; ++n)
+    if (w.unwritten[n].load != nullptr) lane = n;
+  const unwritten_read& read = w.unwritten[lane];
+  if (read.load == nullptr) return true;
+  const lowered_function* const running = std::exchange(w.function, read.function);
+  w.at = read.load;
+  const bool goes_on = report_unwritten_now(w, *read.load, lane, read.at, read.where, read.size,
+                                            static_cast<std::size_t>(std::countr_zero(read.bytes)));
+  if (!goes_on) return false;
+  w.at = nullptr;
+  w.function = running;
+  return true;
+}
+
 /// Does the same for a load from local memory, for each element with such bytes whose value is
 /// used.
 [[gnu::cold, gnu::noinline]] inline bool note_unwritten_local(warp& w, const decoded& d,
                                                               unsigned lane, const located& at,
                                                               address a, std::uint32_t size) {
+  if (w.undefined && is_followed(w, d)) {
+    note_undefined_load(w, d, lane, at, a, size);
+    return true;
+  }
   const ptx::function& function = *w.function->source;
   const ptx::operand& to = function.operands_of(*d.source)[0];
   const std::uint32_t each = size / d.count;
@@ -101,7 +190,7 @@ inline moment now(const warp& w, unsigned lane) {
     if (w.block->grid->matters(d, e * 4 + static_cast<std::uint32_t>(written), [&] {
           return value_use(function, d.origin).computes_with(element.index, written);
         }))
-      return report_unwritten(
+      return report_unwritten_now(
           w, d, lane, at, a, size,
           static_cast<std::size_t>(std::find(begin, begin + each, 0) - at.shadow));
   }

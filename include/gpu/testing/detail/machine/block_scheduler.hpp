@@ -26,6 +26,9 @@ inline void start_warp(warp& w, block_state& block, std::uint32_t index) {
   w.block = &block;
   w.index = index;
   w.carry = 0;
+  w.at = nullptr;
+  w.undefined = false;
+  w.unwritten_lanes = 0;
   w.epoch = 0;
   w.turn = 0;
   w.failure = {};

@@ -36,6 +36,7 @@ enum class action : std::uint8_t {
   exit,        // the active lanes end
   yield,       // next, after the other warps had their turn
   fault,       // `warp::failure` says why; the grid ends
+  undefined,   // next, after a load that gave lanes bytes which nobody wrote
 };
 
 /// Executes one instruction for the lanes in the mask, which is never empty.
@@ -97,6 +98,7 @@ struct lowered_function {
   std::vector<lowered_call> calls;
   std::vector<place> parameters;  // of a device function
   std::vector<place> returns;
+  std::vector<std::uint32_t> slots;      // of all registers and constants, ascending
   std::uint32_t register_bytes = 0;      // of a frame, constants included
   std::uint32_t constant_begin = 0;      // the address to which `constants` is copied
   std::vector<std::byte> constants;      // already spread over the lanes

@@ -62,6 +62,8 @@ inline frame* push_frame(warp& w, const lowered_function& function, frame* calle
     if (!has_room(w, *f, lanes)) return nullptr;
   }
   f->lanes_inside = static_cast<std::uint32_t>(std::popcount(lanes));
+  f->undefined.bits.clear();
+  f->undefined.slots.clear();
   if (f->register_room < function.register_bytes) {
     f->registers.reset(new std::byte[function.register_bytes]);
     f->register_room = function.register_bytes;
@@ -111,6 +113,7 @@ inline void give(warp& w, frame& f, bool in_register, std::uint32_t at, std::uin
                  unsigned lane, const std::byte* from) {
   if (in_register) {
     std::memcpy(f.registers.get() + at + lane * size, from, size);
+    if (!f.undefined.bits.empty()) std::memset(f.undefined.bits.data() + at + lane * size, 0, size);
   } else {
     std::memcpy(frame_memory(w, f, lane, at), from, size);
   }

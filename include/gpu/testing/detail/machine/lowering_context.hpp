@@ -168,6 +168,7 @@ class lowering_context {
       slots_.push_back(at);
       at += t == ptx::type::pred ? 16 : ptx::size_of(t) * warp_size;
     }
+    out.slots = slots_;
     out.constant_begin = at;
     out.register_bytes = at;
   }
@@ -216,6 +217,7 @@ class lowering_context {
     out.constants.resize(at + align_up(std::uint64_t{size} * copies, 16));
     for (unsigned i = 0; i < copies; ++i)
       std::memcpy(out.constants.data() + at + i * size, value, size);
+    out.slots.push_back(out.constant_begin + at);
     out.register_bytes = out.constant_begin + static_cast<std::uint32_t>(out.constants.size());
     return out.constant_begin + at;
   }

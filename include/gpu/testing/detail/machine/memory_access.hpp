@@ -22,15 +22,6 @@ enum class space : std::uint8_t {
   param,  // of the kernel
 };
 
-/// Bytes that a lane may touch.
-struct located {
-  std::byte* bytes = nullptr;      // null: a fault, noted in the warp
-  std::uint8_t* shadow = nullptr;  // of global and local memory that is tracked
-  bool shared = false;
-  bool global = false;           // other threads of the process may touch it at the same time
-  block_state* other = nullptr;  // the block of the cluster whose shared memory it is, if another
-};
-
 /// The block whose shared memory has the bytes.
 inline block_state& owner_of(const warp& w, const located& at) {
   return at.other != nullptr ? *at.other : *w.block;

@@ -129,6 +129,10 @@ class shared_memory {
       r.write_atomic = false;
     }
   }
+  /// Takes a byte for one that was never written.
+  void forget_write(std::size_t offset) {
+    if (tracks_) record_of(offset).writer = nobody;
+  }
   /// The thread whose asynchronous copy of that byte is not done, or `several` if there is none.
   std::uint16_t copies(std::size_t offset) const {
     return record_of(offset).on_its_way ? record_of(offset).writer : several;

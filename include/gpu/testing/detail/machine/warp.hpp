@@ -29,6 +29,12 @@
 
 namespace gpu::inline v1::testing::machine {
 
+/// Bits of a frame's registers that nobody wrote: what loads found, and what depends on that.
+struct undefined_bits {
+  std::vector<std::byte> bits;       // laid out as the registers; empty before the first
+  std::vector<std::uint32_t> slots;  // of the registers that may have some
+};
+
 /// An activation of a function by the lanes that called it together.
 struct frame {
   const lowered_function* function = nullptr;
@@ -41,6 +47,7 @@ struct frame {
   std::array<std::uint32_t, warp_size> base{};  // of its local memory, per lane
   std::unique_ptr<std::byte[]> registers;
   std::size_t register_room = 0;  // bytes that `registers` has
+  undefined_bits undefined;
 };
 
 /// Lanes that are at the same instruction of the same frame and run together.
@@ -60,7 +67,7 @@ struct group {
 /// A group as it takes part in a collective.
 struct party {
   std::byte* registers = nullptr;
-  const frame* in = nullptr;
+  frame* in = nullptr;
   const decoded* instruction = nullptr;
   lane_mask lanes = 0;
 };
@@ -113,6 +120,25 @@ struct failure_note {
   std::string detail;
 };
 
+/// Bytes that a lane may touch.
+struct located {
+  std::byte* bytes = nullptr;      // null: a fault, noted in the warp
+  std::uint8_t* shadow = nullptr;  // of global and local memory that is tracked
+  bool shared = false;
+  bool global = false;           // other threads of the process may touch it at the same time
+  block_state* other = nullptr;  // the block of the cluster whose shared memory it is, if another
+};
+
+/// A load that found bytes which nobody wrote.
+struct unwritten_read {
+  const decoded* load = nullptr;
+  const lowered_function* function = nullptr;
+  located at;
+  address where = 0;
+  std::uint32_t size = 0;
+  std::uint32_t bytes = 0;  // bit i: byte i
+};
+
 /// 32 threads.
 struct warp {
   // Members that every handler uses.
@@ -123,6 +149,7 @@ struct warp {
   lane_mask carry = 0;      // the condition code CC.CF
   std::uint16_t epoch = 0;  // warp barriers passed
   std::uint32_t index = 0;  // in the block
+  bool undefined = false;   // registers may have bits that nobody wrote
   lane_mask live = 0;
   lane_mask initial = 0;  // the lanes that exist
 
@@ -143,6 +170,9 @@ struct warp {
     for (const std::uint32_t t : stack_top) needed = t > needed ? t : needed;
     local.grow(needed);
   }
+
+  lane_mask unwritten_lanes = 0;                      // of the running load
+  std::array<unwritten_read, warp_size> unwritten{};  // the last one of each lane
 
   std::array<std::array<std::uint32_t, warp_size>, 3> thread{};  // threadIdx
 

@@ -18,6 +18,7 @@
 #include <gpu/testing/detail/machine/handlers/bulk_copies.hpp>
 #include <gpu/testing/detail/machine/handlers/collective.hpp>
 #include <gpu/testing/detail/machine/handlers/matrix_group.hpp>
+#include <gpu/testing/detail/machine/undefined_values.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
 namespace gpu::inline v1::testing::machine::detail {
@@ -225,8 +226,10 @@ inline bool finish_instruction(warp& w, const decoded& d, group& g, action what,
 }
 
 /// Runs group `index` until it diverges, waits, ends, meets other groups, or the fuel is used up.
-/// Counts what it executes for a report of costs if that is wanted. False: a fault.
-template <bool Counted> inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
+/// Counts what it executes for a report of costs if that is wanted, and follows undefined values if
+/// there are any. False: a fault.
+template <bool Counted, bool Following>
+inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
   group g = w.groups[index];
   bind(w, *g.in);
   [[maybe_unused]] function_costs* costs = nullptr;
@@ -249,13 +252,13 @@ template <bool Counted> inline bool run_group(warp& w, std::size_t index, std::u
       mask &= d.guard_negated ? ~guard : guard;
     }
     if constexpr (Counted) count_instruction(*costs, w, d, pc, g.lanes, mask);
-    if (d.guard != no_slot) {
-      if (mask == 0) {
+    if constexpr (!Following) {
+      if (d.guard != no_slot && mask == 0) {
         ++pc;
         continue;
       }
     }
-    const action what = d.run(w, d, mask);
+    const action what = Following ? run_following(w, d, g.lanes, mask) : d.run(w, d, mask);
     if (what == action::next) {
       ++pc;
       continue;
@@ -263,6 +266,11 @@ template <bool Counted> inline bool run_group(warp& w, std::size_t index, std::u
     if (what == action::jump && mask == g.lanes) {
       pc = d.target;
       continue;
+    }
+    if (!Following && what == action::undefined) {
+      take_unwritten(w, d);
+      ++pc;
+      break;
     }
     if constexpr (Counted)
       if (what == action::table_jump) count_table_jump(*costs, w, pc, g.lanes, mask);
@@ -272,7 +280,7 @@ template <bool Counted> inline bool run_group(warp& w, std::size_t index, std::u
     counted = left;
     const std::size_t before = w.groups.size();
     sound = finish_instruction(w, d, g, what, mask);
-    if (!sound) w.at = &d;
+    if (!sound && w.at == nullptr) w.at = &d;
     pc = g.pc;
     changed = what == action::exit || what == action::leave || what == action::collective ||
               what == action::barrier;
@@ -315,7 +323,10 @@ template <bool Counted> inline bool run_warp(warp& w, std::uint32_t fuel) {
       if (index == w.groups.size()) return true;
       join_groups(w, index);
     }
-    if (!run_group<Counted>(w, index, fuel)) return false;
+    if (w.undefined) forget_defined(w);
+    const bool sound = w.undefined ? run_group<Counted, true>(w, index, fuel)
+                                   : run_group<Counted, false>(w, index, fuel);
+    if (!sound) return false;
   }
   return true;
 }

@@ -10,6 +10,7 @@
 #include <gpu/testing/detail/machine/handlers/convert.hpp>
 #include <gpu/testing/detail/machine/lane_checks.hpp>
 #include <gpu/testing/detail/machine/lanes.hpp>
+#include <gpu/testing/detail/machine/undefined_values.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
 namespace gpu::inline v1::testing::machine::detail {
@@ -25,6 +26,12 @@ inline bool shuffle(warp& w, std::span<const party> parties, lane_mask present) 
     for_lanes(p.lanes, [&](unsigned lane) {
       values[lane] = read_lane<std::uint32_t>(p.registers, p.instruction->slots[2], lane);
     });
+  std::uint32_t undefined[warp_size] = {};
+  if (w.undefined)
+    for (const party& p : parties)
+      for_lanes(p.lanes, [&](unsigned lane) {
+        undefined[lane] = undefined_word(*p.in, p.instruction->slots[2], lane);
+      });
   bool sound = true;
   for (const party& p : parties) {
     const decoded& d = *p.instruction;
@@ -63,6 +70,7 @@ inline bool shuffle(warp& w, std::span<const party> parties, lane_mask present) 
       if (sound && from != lane && (named >> from & 1) == 0)
         sound = note_outside_read(w, p, lane, from, (present >> from & 1) != 0);
       write_lane(p.registers, d.slots[0], lane, values[from]);
+      if (w.undefined) set_undefined_word(*p.in, d.slots[0], lane, undefined[from]);
       inside |= lane_mask{valid} << lane;
     });
     write_predicate(p.registers, d.slots[1], p.lanes, inside);

@@ -7,6 +7,7 @@
 #include <gpu/testing/detail/machine/access_checks.hpp>
 #include <gpu/testing/detail/machine/handlers/convert.hpp>
 #include <gpu/testing/detail/machine/memory_access.hpp>
+#include <gpu/testing/detail/machine/undefined_values.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
 #if defined(__has_feature)
@@ -75,7 +76,7 @@ template <class T, space Space> inline action run_load(warp& w, const decoded& d
     thread_fence();
     ++w.block->epoch;
   }
-  return action::next;
+  return w.unwritten_lanes == 0 ? action::next : action::undefined;
 }
 
 /// st: slot 1, or `count` slots in the list, to the address in slot 0 plus `offset`. `result_size`
@@ -106,6 +107,8 @@ template <class T, space Space> inline action run_store(warp& w, const decoded& 
     if (!note_write(w, d, lane, at, values, size, how)) return action::fault;
     for (unsigned e = 0; e < d.count; ++e)
       put(at, e * static_cast<std::uint32_t>(sizeof(T)), values[e]);
+    if (w.undefined && !note_undefined_store(w, d, lane, at, elements, sizeof(T)))
+      return action::fault;
   }
   return action::next;
 }
