@@ -84,8 +84,9 @@ result<> launch_untyped(const stream_ref& stream, const launch_config& config,
 /// passes as null.
 /// **Threads**: any number of threads may launch one kernel, also on one stream.
 /// **Errors**: `errc::invalid_launch` with the value and the limit for a grid, block, cluster or
-/// shared memory that is zero or too large, for a cluster that does not divide the grid, and for a
-/// cooperative grid that the device cannot hold at once; `errc::empty_handle`, also for a buffer
+/// shared memory that is zero or too large, for a cluster that does not divide the grid, for a
+/// cooperative grid that the device cannot hold at once, and for a kernel that synchronizes its
+/// grid in a launch that is not cooperative; `errc::empty_handle`, also for a buffer
 /// that was moved from; `errc::wrong_context` for a buffer of another device that the stream's
 /// device cannot reach (spans and pointers do not know their device, and are not checked); the
 /// reason for which a view is faulty; the driver's, with value and limit if an attribute exceeds a

@@ -46,8 +46,11 @@ struct launch_config {
   std::uint32_t shared_bytes = 0;
   /// Blocks of a cluster (compute capability 9.0 and later); its extents divide those of the grid.
   dims cluster = {};
-  /// Cooperative launch, priority, programmatic dependent launch and more: see
-  /// launch_attribute.hpp.
+  /// Whether all blocks run at once, so that they can wait for each other
+  /// (`cooperative_groups::this_grid().sync()`). `max_cooperative_blocks` (occupancy.hpp) returns
+  /// the largest such grid.
+  bool cooperative = false;
+  /// Priority, programmatic dependent launch and more: see launch_attribute.hpp.
   launch_attributes_ref attributes = {};
 };
 
@@ -79,6 +82,24 @@ inline CUlaunchAttribute cluster_attribute(const dims& cluster) noexcept {
   native.value.clusterDim.y = cluster.y;
   native.value.clusterDim.z = cluster.z;
   return native;
+}
+
+/// Returns cooperation as the driver's attribute.
+inline CUlaunchAttribute cooperative_attribute() noexcept {
+  CUlaunchAttribute native{};
+  native.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  native.value.cooperative = 1;
+  return native;
+}
+
+/// Returns whether all blocks of a launch run at once: its shape or an attribute says so.
+inline bool is_cooperative(const launch_config& config) noexcept {
+  if (config.cooperative) return true;
+  for (std::size_t i = 0; i < config.attributes.size(); ++i) {
+    const CUlaunchAttribute& each = config.attributes.native()[i];
+    if (each.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) return each.value.cooperative != 0;
+  }
+  return false;
 }
 
 }  // namespace detail

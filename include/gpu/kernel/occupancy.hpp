@@ -188,6 +188,28 @@ inline result<int> max_active_blocks(const kernel_handle& kernel, device on, int
                                      dynamic_shared, flags, where);
 }
 
+/// Returns the largest number of blocks of a cooperative launch: how many blocks of `block_size`
+/// threads the device holds at once; 0 if not one fits.
+///
+///     const int blocks = GPU_TRY(gpu::max_cooperative_blocks(kernel, device, 128));
+///     GPU_TRY(gpu::launch(stream, {.grid = blocks, .block = 128, .cooperative = true}, kernel,
+///     x));
+///
+/// For a launch with clusters, that is `max_active_clusters` times the size of a cluster.
+/// **Errors**, **Capture**, **Threads**: as `max_active_blocks`.
+/// (cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, cuKernelSetAttribute)
+inline result<int> max_cooperative_blocks(
+    const kernel_handle& kernel, device on, int block_size, std::size_t dynamic_shared = 0,
+    source_location where = source_location::current()) noexcept {
+  const int blocks =
+      GPU_TRY(detail::count_active_blocks("gpu::max_cooperative_blocks", kernel, on, block_size,
+                                          dynamic_shared, occupancy_flags::none, where));
+  int multiprocessors = 0;
+  GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
+      where, &multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, on.native()));
+  return blocks * multiprocessors;
+}
+
 /// Returns the number of resident blocks, as `max_active_blocks`, and which resource limits it. The
 /// blocks that each resource allows are computed from the attributes of kernel and device, and the
 /// units in which the hardware allocates: registers by 256 per warp, in each of the four partitions
@@ -351,7 +373,8 @@ result<int> count_clusters(const char* function, const kernel_handle& kernel, de
   const prepared_launch launch{stream, config, kernel_access::record(kernel), nullptr, where};
   GPU_TRY(prepare_kernel(launch, function));
   // A cluster of one block is stated too, or the driver would assume a launch without clusters.
-  const attributes_and_cluster attributes(config);
+  whole_attributes attributes(config);
+  attributes.add_cluster(config.cluster);
   const CUlaunchConfig native = native_config(config, nullptr, attributes.all, attributes.count);
   int answer = 0;
   GPU_TRY(driver::call_in<Member>(primary, where, &answer, as_function(kernel), &native));

@@ -6,6 +6,7 @@
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/kernel/detail/grid_barriers.hpp>
 #include <gpu/kernel/detail/image.hpp>
 #include <gpu/kernel/detail/kernel_names.hpp>
 #include <gpu/kernel/detail/kernel_record.hpp>
@@ -25,6 +26,7 @@ struct module_name {
 struct module_state : shared_object {
   CUlibrary library = nullptr;
   kernel_list kernels;
+  sequence<text> grid_barriers;  ///< the kernels that synchronize their grid, as far as PTX shows
   module_name* names = nullptr;  ///< only grows; any number of threads read it and add to it
   jit_log* log = nullptr;  ///< the driver may write to it as long as the library lives; or null
 
@@ -204,6 +206,9 @@ inline result<> find_kernel(module_state& state, const text& name, kernel_record
   if (!got.has_value()) return is_unknown_name(got) ? result<>() : got;
   owned_kernel_record made = GPU_TRY(read_kernel(native, name, where));
   record = made.release();
+  for (const text& each : state.grid_barriers) {
+    if (each == name) record->synchronizes_grid = true;
+  }
   record->live = {native, &state, nullptr};
   add_live_kernel(record->live);
   state.kernels.add(record);
