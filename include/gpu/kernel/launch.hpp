@@ -73,9 +73,10 @@ result<> launch_untyped(const stream_ref& stream, const launch_config& config,
 ///     GPU_TRY(gpu::launch(stream, {gpu::grid_for(n, 256), 256}, saxpy, 2.0f, x, y, n));
 ///
 /// Each argument is converted to the corresponding parameter of `kernel`. Values are copied;
-/// numbers convert as in any call, except that a conversion that could change the value does not
-/// compile. Device buffers and spans convert to `device_span<T>` and to `T*`. `in(range)`,
-/// `out(range)` and `inout(range)` pass host memory for either, see there.
+/// an integer passes for an integer with at least as many bits, signed or not, so that no bit is
+/// lost, and for floating point; a floating-point number passes for floating point alone. Anything
+/// else does not compile: cast it. Device buffers and spans convert to `device_span<T>` and to
+/// `T*`. `in(range)`, `out(range)` and `inout(range)` pass host memory for either, see there.
 ///
 /// **Ordering**: runs after the work queued on the stream; does not wait. With `in`, `out` or
 /// `inout` the call returns when the kernel has run and the results are copied back.

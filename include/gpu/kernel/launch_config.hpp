@@ -43,7 +43,7 @@ struct launch_config {
   dims block = {};  ///< threads of a block
   /// Dynamic shared memory of a block, in bytes. More than the usual 48 KiB needs no opt-in by the
   /// caller, up to the limit of the device.
-  std::uint32_t shared_bytes = 0;
+  basic_count<std::uint32_t> shared_bytes = {};
   /// Blocks of a cluster (compute capability 9.0 and later); its extents divide those of the grid.
   dims cluster = {};
   /// Whether all blocks run at once, so that they can wait for each other
@@ -110,9 +110,9 @@ inline bool is_cooperative(const launch_config& config) noexcept {
 /// if a grid cannot have that many blocks.
 template <class Integer>
   requires detail::is_integral<Integer>
-constexpr std::uint32_t grid_for(Integer elements, std::uint32_t block) noexcept {
+constexpr std::uint32_t grid_for(Integer elements, basic_count<std::uint32_t> block) noexcept {
   if (elements <= 0 || block == 0) return 1;
-  const std::uint64_t blocks = (static_cast<std::uint64_t>(elements) - 1) / block + 1;
+  const std::uint64_t blocks = (static_cast<std::uint64_t>(elements) - 1) / block.value() + 1;
   return blocks > 0xffff'ffff ? 0xffff'ffff : static_cast<std::uint32_t>(blocks);
 }
 

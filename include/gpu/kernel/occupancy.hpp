@@ -273,8 +273,8 @@ inline result<occupancy> estimate_occupancy(
 
 /// The constraints for `suggest_block_size`.
 struct block_size_request {
-  std::size_t dynamic_shared = 0;  ///< bytes per block, of any size
-  int largest = 0;                 ///< the largest block size; 0 for the kernel's own limit
+  basic_count<std::size_t> dynamic_shared = {};  ///< bytes per block, of any size
+  int largest = 0;  ///< the largest block size; 0 for the kernel's own limit
   occupancy_flags flags = occupancy_flags::none;
 };
 

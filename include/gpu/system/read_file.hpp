@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/string_ref.hpp>
 
@@ -67,7 +68,7 @@ inline result<> read_file(const char* function, string_ref path, text& contents,
     return {};
   }
   text_builder out;
-  out << '"' << name << "\" could not be read: ";
+  out << '"' << escaped{name} << "\" could not be read: ";
   errc code = errc::file_error;
   const char* cure = ". Check the path.";
   if (failure == EFBIG) {

@@ -28,7 +28,9 @@ inline result<> check_extents(const prepared_launch& launch, const char* functio
     out << ", and its "
         << "xyz"[axis] << " extent of " << value
         << (value == 0 ? " is zero; it must be at least 1 and at most "
-                       : " is more than the device's limit of ")
+            : value == ~std::uint32_t{0}
+                ? " (or more, or negative) is not within the device's limit of "
+                : " is more than the device's limit of ")
         << most << ". " << (value == 0 ? "Skip the launch if there is nothing to do." : cure);
     return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where, value,
                         value == 0 ? 1 : most));
@@ -127,6 +129,7 @@ inline result<> allow_shared_memory(const kernel_on_device& target, const kernel
   if (asked > most) {
     text_builder out;
     out << "kernel " << target.kernel->label << ": " << asked
+        << (asked == ~std::uint32_t{0} ? " (or more, or a negative number of)" : "")
         << " bytes of dynamic shared memory are more than the limit of " << most
         << ": a block on device " << limits.label.device << " can have " << limits.opt_in_shared
         << " bytes, of which the kernel declares " << limits.static_shared

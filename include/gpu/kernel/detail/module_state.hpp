@@ -166,8 +166,9 @@ inline result<> require_whole_name(const char* function, string_ref name,
   if (zero == nullptr) return {};
   const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - name.data());
   text_builder out;
-  out << "the name that begins with \"" << name.substring(0, at) << "\" has a zero byte at " << at
-      << " of " << name.size() << ", where the driver would stop reading. Remove it.";
+  out << "the name that begins with \"" << escaped{name.substring(0, at)}
+      << "\" has a zero byte at " << at << " of " << name.size()
+      << ", where the driver would stop reading. Remove it.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, at, name.size()));
 }
 
