@@ -5,6 +5,7 @@
 #include <gpu/core/last_error.hpp>
 #include <gpu/system/ample_stack.hpp>
 
+#include "compiler/link_support.hpp"
 #include "support/results.hpp"
 
 #include <cerrno>
@@ -81,6 +82,18 @@ TEST_CASE("programs compile on threads with 64 KiB of stack", "[system][compiler
     CHECK(good);
     CHECK(told);
   }
+}
+
+TEST_CASE("programs are linked on a thread with 64 KiB of stack", "[system][compiler]") {
+  const auto target = gpu::architecture::sm(90);
+  const auto first = test::compile(test::math, true, target);
+  const auto second = test::compile(test::kernels, true, target);
+  std::string error = "not linked";
+  on_thread(std::size_t{64} << 10, [&] {
+    const auto linked = gpu::link({first, second}, {.architecture = target});
+    error = linked.has_value() ? "" : linked.error().message().c_str();
+  });
+  CHECK(error == "");
 }
 
 TEST_CASE("an expression is evaluated on a thread with 64 KiB of stack", "[system][array]") {
