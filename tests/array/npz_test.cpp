@@ -39,6 +39,30 @@ TEST_CASE("arrays of NumPy's .npz files are found by name", "[array][npz]") {
   }
 }
 
+TEST_CASE("the names of the arrays that a .npz file has are ten at most", "[array][npz]") {
+  const fixture f;
+  const test::temporary_folder folder;
+  const std::string path = folder / "many.npz";
+  // As zipfile of Python writes a directory of empty members.
+  std::string bytes;
+  const auto put = [&](std::uint64_t value, int count) {
+    for (; count > 0; --count, value >>= 8) bytes += static_cast<char>(value & 0xff);
+  };
+  constexpr unsigned count = 60000;
+  for (unsigned i = 0; i < count; ++i) {
+    const std::string name = (i == 3 ? "\x1b[2J\n" : "x") + std::to_string(i) + ".npy";
+    put(0x02014b50, 4), put(20, 2), put(20, 2), put(0, 20), put(name.size(), 2), put(0, 16);
+    bytes += name;
+  }
+  const std::size_t size = bytes.size();
+  put(0x06054b50, 4), put(0, 4), put(count, 2), put(count, 2), put(size, 4), put(0, 4), put(0, 2);
+  test::write_file(path, bytes);
+  const auto error = test::error_of(gpu::load_npz<float>(f.stream, path, "y\r"));
+  CHECK(test::says(error,
+                   "has no array of the name y\\r. Pass one of those that it has: x0, x1, x2, "
+                   "\\x1b[2J\\n3, x4, x5, x6, x7, x8, x9, ... and 59,990 more."));
+}
+
 TEST_CASE("a .npz file may have no arrays", "[array][npz]") {
   const fixture f;
   const test::temporary_folder folder;

@@ -19,6 +19,19 @@ TEST_CASE("margins are those of NumPy", "[array][pad]") {
 #include "array/pad_reference.inc"
 }
 
+// Compiles with -Wconversion and -Wsign-conversion.
+TEST_CASE("the widths of margins are integers of every type", "[array][pad]") {
+  const operands f;
+  const int n = 2, negative = -1;
+  const std::size_t m = 1;
+  CHECK(test::value_of(gpu::pad(f.stream, f.v, {{n, m}}, 7)).size() == f.v.size() + 3);
+  CHECK(test::value_of(gpu::pad(f.stream, f.v, n, 7)).size() == f.v.size() + 4);
+  CHECK(test::value_of(gpu::pad(f.stream, f.v, m, gpu::pad_mode::edge)).size() == f.v.size() + 2);
+  CHECK(test::error_of(gpu::pad(f.stream, f.v, {{negative, m}}, 7)) == gpu::errc::size_overflow);
+  CHECK(test::error_of(gpu::pad(f.stream, f.v, negative, gpu::pad_mode::edge)) ==
+        gpu::errc::size_overflow);
+}
+
 TEST_CASE("margins that cannot be made are refused", "[array][pad]") {
   const operands f;
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max();

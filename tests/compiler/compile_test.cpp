@@ -195,7 +195,7 @@ TEST_CASE("instances of templates have lowered names", "[compiler]") {
   CHECK(contains(wrong.error().details(), "missing"));
 }
 
-TEST_CASE("a mistake is shown with file, line, source line and the whole log", "[compiler]") {
+TEST_CASE("a mistake is shown with file, line, source line and the log", "[compiler]") {
   const auto made = gpu::compile(
       gpu::program("\n\n  __device__ int good;\n\t__device__ int y = undeclared + 1;\n}\n",
                    "my.cu"),

@@ -3,6 +3,7 @@
 
 #include "graph/graph_fixture.hpp"
 
+#include <gpu/compiler/compile.hpp>
 #include <gpu/graph/node_attribute.hpp>
 #include <gpu/memory.hpp>
 
@@ -269,6 +270,40 @@ TEST_CASE("graph: each driver call about a kernel node may fail", "[graph][fault
               return {};
             },
             {"cuCtxGetDevice"}) == "");
+}
+
+TEST_CASE("graph: a kernel node is cooperative if its shape says so", "[graph]") {
+  using attribute = gpu::launch_attribute;
+  graph_fixture f;
+  gpu::launch_config config{.grid = 2, .block = 1, .cooperative = true};
+  const auto node = value_of(f.graph.add({}, gpu::kernel_node(config, f.twice, f.x)));
+  CHECK(value_of(gpu::attribute<attribute::cooperative>(node)));
+  value_of(gpu::set(f.graph, node, gpu::kernel_node(config, f.twice, f.x)));
+  CHECK(value_of(gpu::attribute<attribute::cooperative>(node)));
+  gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  CHECK(says(error_of(exec.set(node, gpu::kernel_node(config, f.twice, f.x))),
+             "has 1 launch attributes", "cooperative"));
+  config.grid = 1u << 20;
+  CHECK(says(error_of(gpu::set(f.graph, node, gpu::kernel_node(config, f.twice, f.x))),
+             "gpu::kernel_node", "the cooperative grid of {1048576, 1, 1}"));
+  value_of(gpu::set(f.graph, node, gpu::kernel_node({2, 1}, f.twice, f.x)));
+  CHECK_FALSE(value_of(gpu::attribute<attribute::cooperative>(node)));
+  // A kernel that synchronizes its grid has to be; its node stays so in an executable graph.
+  const gpu::module module = value_of(gpu::module::load(value_of(gpu::compile(R"(
+#include <cooperative_groups.h>
+extern "C" __global__ void sync(unsigned* p) {
+  atomicAdd(p, 1u);
+  cooperative_groups::this_grid().sync();
+})"))));
+  const auto sync = value_of(module.kernel<unsigned*>("sync"));
+  CHECK(says(error_of(f.graph.add({}, gpu::kernel_node({2, 1}, sync, f.x))), "gpu::kernel_node",
+             "kernel sync synchronizes its grid", "Add .cooperative = true"));
+  gpu::graph alone = value_of(gpu::graph::create(f.device));
+  const auto only = value_of(
+      alone.add({}, gpu::kernel_node({.grid = 2, .block = 1, .cooperative = true}, sync, f.x)));
+  gpu::graph_exec run = value_of(gpu::graph_exec::instantiate(alone));
+  value_of(run.set(only, gpu::kernel_node({3, 1}, sync, f.x)));
+  CHECK(f.run(run) == 3);
 }
 
 TEST_CASE("graph: attributes of kernel nodes are asked and set one by one", "[graph]") {

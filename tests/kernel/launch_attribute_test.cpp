@@ -1,6 +1,7 @@
 // Attributes of launches: that each reaches the driver as the value that it stands for, and what is
 // refused; cooperative launches, clusters and programmatic dependent launches on what can run them.
 
+#include <gpu/compiler/compile.hpp>
 #include <gpu/core/last_error.hpp>
 #include <gpu/driver/event.hpp>
 #include <gpu/kernel.hpp>
@@ -259,18 +260,18 @@ TEST_CASE("what the driver minds of a launch attribute is told", "[kernel][launc
 
 TEST_CASE("the blocks of a cooperative launch wait for each other", "[kernel][launch]") {
   fixture f;
-  gpu::launch_attributes together;
-  value_of(together.set<attribute::cooperative>(true));
-  const gpu::launch_config config{.grid = 4, .block = 1, .attributes = together};
+  const gpu::launch_config config{.grid = 4, .block = 1, .cooperative = true};
   value_of(gpu::launch(f.stream, config, f.kernel("arrive"), f.out));
   CHECK(f.results(5) == std::vector<unsigned>(5, 4));
-  const gpu::launch_config many{.grid = 1u << 20, .block = 1, .attributes = together};
+  const gpu::launch_config many{.grid = 1u << 20, .block = 1, .cooperative = true};
   const gpu::cuda_error error = error_of(gpu::launch(f.stream, many, f.kernel("arrive"), f.out));
   CHECK(error == gpu::errc::invalid_launch);
   CHECK(error.asked() == 1u << 20);
   CHECK(says(error, "gpu::launch", "kernel arrive", "cooperative grid", "Launch fewer blocks"));
   // The limit is the driver's: so many blocks it takes, and one more it does not.
   const auto most = static_cast<unsigned>(error.limit());
+  CHECK(value_of(gpu::max_cooperative_blocks(f.kernel("arrive"), f.device, 1)) ==
+        static_cast<int>(most));
   CUlaunchAttribute raw{};
   raw.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
   raw.value.cooperative = 1;
@@ -282,9 +283,97 @@ TEST_CASE("the blocks of a cooperative launch wait for each other", "[kernel][la
   CHECK(test::driver().launch_kernel_ex(
             &shape, reinterpret_cast<CUfunction>(f.kernel("first").native()), arguments, nullptr) ==
         CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-  value_of(gpu::launch(f.stream, {.grid = most, .block = 1, .attributes = together},
-                       f.kernel("first"), f.out));
+  value_of(gpu::launch(f.stream, {.grid = most, .block = 1, .cooperative = true}, f.kernel("first"),
+                       f.out));
   CHECK(f.results(1)[0] == 42);
+}
+
+/// sync(p): adds 1 to *p, waits for the grid, writes what *p then is to p[1 + block].
+/// test(p): as sync if the launch is cooperative, else writes 7 to p[1 + block].
+constexpr const char* barriers = R"(
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void sync(unsigned* p) {
+  atomicAdd(p, 1u);
+  cg::this_grid().sync();
+  p[1 + blockIdx.x] = *(volatile unsigned*)p;
+}
+extern "C" __global__ void test(unsigned* p) {
+  const auto grid = cg::this_grid();
+  atomicAdd(p, 1u);
+  if (grid.is_valid()) grid.sync();
+  p[1 + blockIdx.x] = grid.is_valid() ? *(volatile unsigned*)p : 7;
+}
+)";
+
+TEST_CASE("a kernel that synchronizes its grid is launched cooperatively, or refused",
+          "[kernel][launch]") {
+  fixture f;
+  const gpu::module module = value_of(gpu::module::load(value_of(gpu::compile(barriers))));
+  const auto sync = value_of(module.kernel<unsigned*>("sync"));
+  gpu::launch_attributes urgent, together;
+  value_of(urgent.set<attribute::priority>(0));
+  value_of(together.set<attribute::cooperative>(true));
+  for (int round = 0; round < 2; ++round) {  // before and after its limits are known
+    for (const gpu::launch_config& alone :
+         {gpu::launch_config{.grid = 3, .block = 1}, gpu::launch_config{.grid = 1, .block = 1},
+          gpu::launch_config{.grid = 3, .block = 1, .attributes = urgent}}) {
+      const gpu::cuda_error error = error_of(gpu::launch(f.stream, alone, sync, f.out));
+      CHECK(error == gpu::errc::invalid_launch);
+      CHECK(says(error, "gpu::launch", "kernel sync synchronizes its grid", "not cooperative",
+                 "Add .cooperative = true", "gpu::max_cooperative_blocks"));
+    }
+  }
+  for (const gpu::launch_config& config :
+       {gpu::launch_config{.grid = 3, .block = 1, .cooperative = true},
+        gpu::launch_config{.grid = 3, .block = 1, .cooperative = true, .attributes = urgent},
+        gpu::launch_config{.grid = 3, .block = 1, .cooperative = true, .attributes = together},
+        gpu::launch_config{.grid = 3, .block = 1, .attributes = together}}) {
+    value_of(gpu::fill(f.stream, f.out, 0u));
+    value_of(gpu::launch(f.stream, config, sync, f.out));
+    CHECK(f.results(4) == std::vector<unsigned>(4, 3));
+  }
+  // One that tests the grid runs either way.
+  const auto tests = value_of(module.kernel<unsigned*>("test"));
+  for (const bool cooperative : {false, true}) {
+    value_of(gpu::fill(f.stream, f.out, 0u));
+    value_of(
+        gpu::launch(f.stream, {.grid = 2, .block = 1, .cooperative = cooperative}, tests, f.out));
+    CHECK(f.results(3) == (cooperative ? std::vector{2u, 2u, 2u} : std::vector{2u, 7u, 7u}));
+  }
+  // From PTX alone, too, and with options for the driver's compiler.
+  const auto ptx = value_of(gpu::compile(barriers)).ptx();
+  for (const gpu::module& other :
+       {value_of(gpu::module::load(ptx)), value_of(gpu::module::load(ptx, gpu::jit_options{}))}) {
+    const auto kernel = value_of(other.kernel("sync"));
+    CHECK(says(error_of(gpu::launch(f.stream, {1, 1}, kernel, f.out)), "synchronizes its grid"));
+  }
+}
+
+TEST_CASE("the attributes of a cooperative launch reach the driver once each", "[kernel][launch]") {
+  const test::recording_driver driver;
+  const gpu::module module = value_of(gpu::module::load(".version 8.0"));
+  const auto kernel = value_of(module.kernel<>("recorded"));
+  gpu::launch_attributes attributes;
+  value_of(attributes.set<attribute::cooperative>(false));
+  value_of(attributes.set<attribute::priority>(-1));
+  const auto told = [&](const gpu::launch_config& config) {
+    value_of(gpu::launch(test::recording_driver::stream(), config, kernel));
+    std::vector<CUlaunchAttributeID> ids;
+    for (const CUlaunchAttribute& each : test::recording().launches.back().attributes) {
+      ids.push_back(each.id);
+      if (each.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) CHECK(each.value.cooperative == 1);
+    }
+    return ids;
+  };
+  for (int round = 0; round < 2; ++round) {
+    CHECK(told({.grid = 2, .block = 32, .cooperative = true}) ==
+          std::vector{CU_LAUNCH_ATTRIBUTE_COOPERATIVE});
+    CHECK(told({.grid = 2, .block = 32, .cluster = 2, .cooperative = true}) ==
+          std::vector{CU_LAUNCH_ATTRIBUTE_COOPERATIVE, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION});
+    CHECK(told({.grid = 2, .block = 32, .cooperative = true, .attributes = attributes}) ==
+          std::vector{CU_LAUNCH_ATTRIBUTE_PRIORITY, CU_LAUNCH_ATTRIBUTE_COOPERATIVE});
+  }
 }
 
 TEST_CASE("a capture goes on while attributes are set, and takes the launch that has them",

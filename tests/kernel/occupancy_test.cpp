@@ -71,6 +71,24 @@ struct kernels {
 
 }  // namespace
 
+TEST_CASE("occupancy: a cooperative grid has the blocks that all multiprocessors hold",
+          "[kernel][occupancy]") {
+  const kernels k;
+  for (const int size : {1, 33, 1024}) {
+    for (const std::size_t shared : {0u, 40000u, 60000u}) {
+      const int blocks =
+          value_of(gpu::max_cooperative_blocks(k.shared_heavy, k.device, size, shared));
+      CHECK(blocks == k.raw_blocks(k.shared_heavy, size, shared) *
+                          k.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+    }
+  }
+  CHECK(value_of(gpu::max_cooperative_blocks(k.light, k.device, 64, std::size_t{1} << 40)) == 0);
+  CHECK(says(error_of(gpu::max_cooperative_blocks(k.light, k.device, 1025)),
+             "gpu::max_cooperative_blocks", "1025 threads", "pass 1 to 1024"));
+  CHECK(error_of(gpu::max_cooperative_blocks(gpu::untyped_kernel(), k.device, 64)) ==
+        gpu::errc::empty_handle);
+}
+
 TEST_CASE("occupancy: resident blocks are the driver's", "[kernel][occupancy]") {
   const kernels k;
   for (const int size : {1, 32, 33, 256, 1024}) {

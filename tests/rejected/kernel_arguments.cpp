@@ -66,6 +66,19 @@ gpu::result<> use(gpu::stream& stream, gpu::kernel<float, int, const float*> ker
   // What the kernel writes would be lost.
   // expect 12: pass gpu::inout or gpu::out
   GPU_TRY(gpu::launch(stream, config, writes, gpu::in(host), gpu::inout(host)));
+#  elif GPU_REJECTED == 14
+  // expect 14: it is an integer with more bits
+  GPU_TRY(gpu::launch(stream, config, kernel, 2.0f, std::size_t{3}, x));
+#  elif GPU_REJECTED == 15
+  // expect 15: its elements are const, and those of the parameter are not
+  GPU_TRY(gpu::launch(stream, config, writes, static_cast<const float*>(nullptr), x));
+#  elif GPU_REJECTED == 16
+  // expect 16: its elements are const, and those of the parameter are not
+  GPU_TRY(gpu::launch(stream, config, writes, x, gpu::device_span<const float>(x)));
+#  elif GPU_REJECTED == 17
+  // expect 17: its elements are const, and those of the parameter are not
+  const gpu::device_buffer<float>& constant_buffer = x;
+  GPU_TRY(gpu::launch(stream, config, writes, constant_buffer, x));
 #  elif GPU_REJECTED == 13
   // expect 13: pass gpu::inout or gpu::out
   GPU_TRY(gpu::launch(stream, config, writes, gpu::out(host), gpu::in(host)));

@@ -28,6 +28,8 @@ auto join_with_text(word_header header, string_ref characters, const E&... opera
 /// converted to `R`: `formula<float>("a * a + fabsf(b)", x, y)`. The operands, up to 8, are called
 /// `a`, `b`, `c` and so on; a number of the host has the type that it has in C++. A mistake in the
 /// text is an error of the evaluation, `errc::compile_failed`.
+/// **Cost**: finding the text among those before. Each different text is kept until the process
+/// ends, as its kernel is: pass what changes as an operand.
 template <class R, detail::any_operand... A>
 auto formula(string_ref code, A&&... operands) noexcept {
   static_assert(detail::kind_of<R>() != detail::element_kind::none,
@@ -46,7 +48,7 @@ auto formula(string_ref code, A&&... operands) noexcept {
 }
 
 /// Returns the expression with a name for its kernel, as a profiler shows it:
-/// `named("heat step", ...)`. What an identifier cannot have becomes '_'.
+/// `named("heat step", ...)`. What an identifier cannot have becomes '_'. **Cost**: as `formula`.
 template <class T, int Rank, std::size_t Words>
 auto named(string_ref name, const expression<T, Rank, Words>& e) noexcept {
   const detail::word_header header{detail::opcode::named, detail::kind_of<T>()};

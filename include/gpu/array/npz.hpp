@@ -39,7 +39,7 @@ result<> check_npz(const stream_ref& stream, source_location where, string_ref n
   }
   if (is_among(name, others...)) {
     text_builder out;
-    out << "two arrays have the name " << name << ". Pass another name for one.";
+    out << "two arrays have the name " << escaped{name} << ". Pass another name for one.";
     return fail(refusal(errc::invalid_argument, save_npz_name, out.finish(), where));
   }
   GPU_TRY(require_readable(save_npz_name, stream, array_view_of(a), a, where));

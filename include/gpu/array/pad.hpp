@@ -3,12 +3,13 @@
 /// `pad` makes a margin around an array.
 
 #include <gpu/array/detail/along_axis.hpp>
+#include <gpu/core/count.hpp>
 
 namespace gpu::inline v1 {
 
 /// The numbers of elements that `pad` adds to an axis.
 struct pad_width {
-  std::size_t before = 0, after = 0;
+  basic_count<std::size_t> before = {}, after = {};
 };
 
 /// The elements that `pad` fills the margin with. For `1 2 3`, on the left:
@@ -88,8 +89,8 @@ template <int Rank> struct padded_shape {
   void set(int axis, const pad_width& width) noexcept {
     widths[axis] = width;
     std::size_t& extent = whole[axis];
-    if (__builtin_add_overflow(inside[axis], width.before, &extent) ||
-        __builtin_add_overflow(extent, width.after, &extent))
+    if (__builtin_add_overflow(inside[axis], width.before.value(), &extent) ||
+        __builtin_add_overflow(extent, width.after.value(), &extent))
       extent = ~std::size_t{0};
   }
 };
@@ -122,7 +123,7 @@ auto pad_by(const stream_ref& stream, A&& a, const padded_shape<Rank>& to, pad_m
     return fail(refusal(errc::invalid_argument, function, out.finish(), where));
   }
   const auto fill = [&](const array_view<element, Rank>& open, int axis) -> result<> {
-    const auto [before, after] = to.widths[axis];
+    const std::size_t before = to.widths[axis].before, after = to.widths[axis].after;
     const std::size_t extent = to.inside[axis];
     GPU_TRY(extend_axis(stream, open, axis, before, extent, after, mode, where));
     return extend_axis(stream, gpu::reverse(open, axis), axis, after, extent, before, mode, where);
@@ -138,7 +139,7 @@ auto pad_by(const stream_ref& stream, A&& a, const padded_shape<Rank>& to,
   const array_view<const element, Rank> view = array_view_of(static_cast<A&&>(a));
   GPU_TRY(require_operand("gpu::pad", stream, "the operand", view, a, where));
   const auto fill = [&](const array_view<element, Rank>& open, int axis) -> result<> {
-    const auto [before, after] = to.widths[axis];
+    const std::size_t before = to.widths[axis].before, after = to.widths[axis].after;
     if (before != 0) GPU_TRY(gpu::assign(stream, part_along(open, axis, 0, before), value, where));
     if (after == 0) return {};
     const std::size_t end = before + to.inside[axis];
@@ -168,8 +169,8 @@ auto pad(const stream_ref& stream, A&& a,
 }
 /// The same with one width for all margins.
 template <detail::viewable A>
-auto pad(const stream_ref& stream, A&& a, std::size_t width, const detail::value_of_view<A>& value,
-         source_location where = source_location::current())
+auto pad(const stream_ref& stream, A&& a, basic_count<std::size_t> width,
+         const detail::value_of_view<A>& value, source_location where = source_location::current())
     -> result<array<detail::value_of_view<A>, detail::viewed_rank<A>>> {
   const detail::padded_shape_of<A> to(detail::array_view_of(static_cast<A&&>(a)).shape(), width);
   return detail::pad_by(stream, static_cast<A&&>(a), to, value, where);
@@ -188,7 +189,7 @@ auto pad(const stream_ref& stream, A&& a,
   return detail::pad_by(stream, static_cast<A&&>(a), to, mode, where);
 }
 template <detail::viewable A>
-auto pad(const stream_ref& stream, A&& a, std::size_t width, pad_mode mode,
+auto pad(const stream_ref& stream, A&& a, basic_count<std::size_t> width, pad_mode mode,
          source_location where = source_location::current())
     -> result<array<detail::value_of_view<A>, detail::viewed_rank<A>>> {
   const detail::padded_shape_of<A> to(detail::array_view_of(static_cast<A&&>(a)).shape(), width);

@@ -40,7 +40,7 @@ inline cuda_error compile_program(const program& p, const compile_options& optio
 /// the CPU driver to PTX alone, with the lines of the source for its reports. If they name one, no
 /// driver is needed.
 /// **Threads**: any number may compile at once; a `pthread_cancel` waits for the end.
-/// **Errors**: `errc::compile_failed`, with file, line, source line and the whole log;
+/// **Errors**: `errc::compile_failed`, with file, line, source line and the log;
 /// `errc::no_nvrtc`, with the places that were searched; `errc::not_supported` for an architecture
 /// that NVRTC does not know; `errc::out_of_host_memory`; `errc::process_forked` in a child that was
 /// forked while another thread compiled, and `errc::process_exiting` once exit has begun, for

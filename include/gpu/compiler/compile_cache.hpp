@@ -53,7 +53,7 @@ inline resolved_cache_settings resolve_cache_settings(const cache_settings& sett
   resolved.memory_limit = settings.memory_limit;
   const auto complain = [&](const char* variable, string_ref value, const char* problem) {
     text_builder out;
-    out << variable << " is \"" << value << "\", " << problem;
+    out << variable << " is \"" << escaped{value} << "\", " << problem;
     resolved.trouble = out.finish();
   };
 

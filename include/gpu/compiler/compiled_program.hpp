@@ -7,6 +7,7 @@
 #include <gpu/compiler/program_origin.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/kernel_candidates.hpp>
+#include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/result.hpp>
 
 namespace gpu::inline v1 {
@@ -76,16 +77,18 @@ class compiled_program {
     const detail::declared_name wanted = detail::split_declaration(kernel);
     sequence<kernel_resources> all = resources();
     detail::kernel_candidates candidates;
-    detail::text_builder list;
+    detail::text_builder names;
+    detail::message_list list(names);
     bool lost = wanted.lost();
     for (kernel_resources& each : all) {
       if (string_ref(each.kernel) == name) return detail::move(each);
       const detail::declared_name known = detail::split_symbol(each.kernel.c_str());
       lost = lost || known.lost();
       candidates.add(detail::fit_of(wanted, known), each.kernel.c_str(), known);
-      list << (list.size() == 0 ? "\"" : ", \"");
-      known.write(list);
-      list << '"';
+      if (!list.add()) continue;
+      names << '"';
+      known.write(names);
+      names << '"';
     }
     if (lost || candidates.symbol.lost())
       return detail::fail(detail::out_of_host_memory_error(function, kernel.size(), where));
@@ -95,9 +98,10 @@ class compiled_program {
       if (candidates.count == 1 && each.kernel == candidates.symbol) return detail::move(each);
     }
     detail::text_builder out;
-    out << "the program has no machine code of a kernel \"" << kernel << '"';
-    if (list.size() != 0) out << ". Available kernels: " << list.finish();
-    out << ". Compile for a real architecture, and add .instance(\"" << kernel
+    out << "the program has no machine code of a kernel \"" << detail::escaped{kernel} << '"';
+    list.finish();
+    if (names.size() != 0) out << ". Available kernels: " << names.finish();
+    out << ". Compile for a real architecture, and add .instance(\"" << detail::escaped{kernel}
         << "\") to the program for an instance of a template.";
     return detail::fail(detail::refusal(errc::unknown_name, function, out.finish(), where));
   }

@@ -193,7 +193,7 @@ inline sequence<diagnostic> read_diagnostics(string_ref log) {
 }
 
 /// The line before the log in the details of `errc::compile_failed`.
-inline constexpr const char* log_headline = "The whole log:";
+inline constexpr const char* log_headline = "The log:";
 
 }  // namespace detail
 

@@ -4,6 +4,7 @@
 
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/source.hpp>
+#include <gpu/core/detail/string_scan.hpp>
 
 namespace gpu::inline v1 {
 
@@ -19,11 +20,12 @@ struct program_header {
 ///     gpu::compile(gpu::program(source).header("tile.h", tile).instance("axpy<float>"));
 class program {
  public:
-  /// Makes a program of one text. `name` is its file name in messages.
+  /// Makes a program of one text. `name` is its file name in messages. A byte order mark at the
+  /// start is skipped, as in parts of sources and in headers.
   template <class String>
     requires detail::convertible<const String&, string_ref>
   program(const String& source, string_ref name = "program.cu")
-      : source_{detail::required(string_ref(source).to_text())},
+      : source_{detail::required(detail::without_byte_order_mark(string_ref(source)).to_text())},
         name_{detail::required(name.to_text())} {}
 
   /// Makes a program of parts. `name` is used in messages that are not about one part, such as the
@@ -47,7 +49,7 @@ class program {
 
   /// Adds a header.
   template <class Name, class Text> program& header(const Name& name, const Text& source) & {
-    headers_.push_back({name, source});
+    headers_.push_back({name, detail::without_byte_order_mark(string_ref(source))});
     return *this;
   }
   template <class Name, class Text> program&& header(const Name& name, const Text& source) && {

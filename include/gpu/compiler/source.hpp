@@ -2,6 +2,7 @@
 /// \file
 /// `source`: the text of a program that consists of several parts.
 
+#include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/system/read_file.hpp>
@@ -38,6 +39,7 @@ class source {
     return detail::move(part(name, 1, contents));
   }
   source& part(string_ref name, std::size_t first_line, string_ref contents) & {
+    contents = detail::without_byte_order_mark(contents);
     detail::text_builder out;
     out << "#line " << first_line << " \"";
     for (const char c : name) {

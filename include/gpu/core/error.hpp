@@ -6,6 +6,7 @@
 #include <gpu/core/detail/error_advice.hpp>
 #include <gpu/core/detail/error_names.hpp>
 #include <gpu/core/detail/known_codes.hpp>
+#include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/thread_key.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/text.hpp>
@@ -66,7 +67,7 @@ class cuda_error {
   text message() const noexcept;
 
   cuda_error&& with_details(text details) && noexcept {
-    details_ = detail::move(details);
+    details_ = detail::without_control_characters(detail::move(details));
     return detail::move(*this);
   }
   cuda_error&& with_values(std::uint64_t asked, std::uint64_t limit) && noexcept {

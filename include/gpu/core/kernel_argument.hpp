@@ -62,9 +62,9 @@ concept reached_from_any_context = requires { requires kernel_argument_of<A>::an
 template <class From, class To>
 concept kernel_convertible = convertible<From, To>;
 
-/// Returns whether an arithmetic conversion can change the number entirely: from floating point to
-/// an integer, or to an integer with fewer bits. Changes of sign and of precision are allowed, as
-/// in any C++ call.
+/// Returns whether an arithmetic conversion can lose bits of an integer, or the fraction of a
+/// number: from floating point to an integer, or to an integer with fewer bits. An integer passes
+/// for one of the same size, whose sign may be another, and for floating point, as in any C++ call.
 template <class From, class To> constexpr bool conversion_mangles() noexcept {
   if constexpr (same<From, To>) {
     return false;
@@ -86,6 +86,29 @@ template <class A, class P> constexpr bool passes_as() noexcept {
   } else {
     return is_null_pointer<remove_cvref_t<A>> && is_pointer<P>;
   }
+}
+
+/// The type of a parameter with const elements: `const T*` for `T*`.
+template <class P> struct with_const_elements : type_identity<P> {};
+template <class T> struct with_const_elements<T*> : type_identity<const T*> {};
+template <template <class, auto> class View, class T, auto Extent>
+struct with_const_elements<View<T, Extent>> : type_identity<View<const T, Extent>> {};
+
+/// Returns whether an argument of type `A` does not pass for `P` because its elements are const.
+template <class A, class P> constexpr bool lacks_only_const() noexcept {
+  using read = typename with_const_elements<P>::type;
+  if constexpr (same<P, read> || passes_as<A, P>())
+    return false;
+  else
+    return passes_as<A, read>();
+}
+
+/// Returns whether an argument of type `A` is an integer with more bits than the integer `P`.
+template <class A, class P> constexpr bool has_more_bits() noexcept {
+  using value = remove_cvref_t<A>;
+  if constexpr (is_integral<value> && is_integral<P>)
+    return same<P, bool> ? !same<value, bool> : sizeof(value) > sizeof(P);
+  return false;
 }
 
 /// Returns the value that a parameter `P` receives for `argument`.

@@ -174,7 +174,8 @@ inline result<device> find_device_by_uuid(
   }
   if (matches == 1) return device::get(found, where);
   detail::text_builder out;
-  out << matches << " of " << count << " devices have a UUID that begins with \"" << uuid
+  out << matches << " of " << count << " devices have a UUID that begins with \""
+      << detail::escaped{uuid}
       << "\". Write it as nvidia-smi -L does, with as many digits as it takes.";
   return detail::fail(detail::refusal(errc::invalid_argument, "gpu::find_device_by_uuid",
                                       out.finish(), where, static_cast<std::uint64_t>(matches), 1));
@@ -227,7 +228,7 @@ inline result<> find_named_device(named_device& named, source_location where) no
 inline result<device> device_of_name(const named_device& named, source_location where) noexcept {
   const char* chosen = named.name.c_str();
   text_builder out;
-  out << named.origin << " \"" << chosen << '"';
+  out << named.origin << " \"" << escaped{chosen} << '"';
   int index = 0;
   const char* at = chosen;
   for (; *at >= '0' && *at <= '9' && index < 100000; ++at) index = index * 10 + (*at - '0');

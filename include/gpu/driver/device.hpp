@@ -71,7 +71,7 @@ inline cuda_error explain_pci_bus_id(const char* id, const cuda_error& told,
     return told;
   }
   text_builder out;
-  out << "no device is at \"" << id << "\". Write it as nvidia-smi does: 0000:3b:00.0.";
+  out << "no device is at \"" << escaped{id} << "\". Write it as nvidia-smi does: 0000:3b:00.0.";
   return refusal(errc::invalid_argument, "gpu::device::from_pci_bus_id", out.finish(), where);
 }
 

@@ -67,7 +67,8 @@ inline result<> require_writable(const char* path, const char* function,
   if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
   const int reason = errno;
   const bool missing = reason == ENOENT;
-  out << '"' << path << "\" cannot be written: its directory \"" << directory << "\" ";
+  out << '"' << escaped{path} << "\" cannot be written: its directory \"" << escaped{directory}
+      << "\" ";
   if (missing) {
     out << "does not exist; create it, or pass another.";
   } else {

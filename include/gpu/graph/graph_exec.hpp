@@ -41,11 +41,13 @@ struct destroy_graph_exec {
 /// Fails for attributes: the driver cannot change them in an executable graph.
 inline result<> require_no_attributes(const node_parameters& parameters,
                                       source_location where) noexcept {
-  const std::size_t count = parameters.attribute_count + (parameters.cluster != nullptr ? 1 : 0);
+  const std::size_t count = parameters.attribute_count + (parameters.cluster != nullptr ? 1 : 0) +
+                            (parameters.cooperative != nullptr ? 1 : 0);
   if (count == 0) return {};
   text_builder out;
   out << "the description has " << count
-      << " launch attributes (a cluster counts as one), but a kernel node of an executable graph "
+      << " launch attributes (a cluster counts as one, and cooperative too), but a kernel node of "
+         "an executable graph "
          "keeps those that it was instantiated with; omit them, or set them in the graph and call "
          "gpu::graph_exec::update.";
   return fail(refusal(errc::invalid_argument, "gpu::graph_exec::set", out.finish(), where, count));

@@ -60,12 +60,18 @@ template <class... Parameters> class kernel_node {
                                          owners_.count};
     const detail::kernel_limits& limits =
         *GPU_TRY(detail::prepare_kernel(launch, "gpu::kernel_node"));
-    GPU_TRY(detail::check_attributes_and_shape(launch, "gpu::kernel_node", limits));
+    // A node of an executable graph keeps the attributes that it was instantiated with.
+    if (to.graph != nullptr || detail::is_cooperative(config_))
+      GPU_TRY(detail::check_cooperation(launch, "gpu::kernel_node", limits));
     to.attributes = config_.attributes.native();
     to.attribute_count = config_.attributes.size();
     if (config_.cluster.volume() != 1) {
       cluster_ = detail::cluster_attribute(config_.cluster);
       to.cluster = &cluster_;
+    }
+    if (config_.cooperative) {
+      cooperative_ = detail::cooperative_attribute();
+      to.cooperative = &cooperative_;
     }
     CUDA_KERNEL_NODE_PARAMS_v3& node = to.native.kernel;
     node.kern = record->native;
@@ -87,6 +93,7 @@ template <class... Parameters> class kernel_node {
   detail::argument_pack<Parameters...> arguments_;
   detail::argument_owners<sizeof...(Parameters)> owners_;
   CUlaunchAttribute cluster_;
+  CUlaunchAttribute cooperative_;
 };
 
 }  // namespace gpu::inline v1

@@ -18,10 +18,12 @@ struct node_parameters {
   CUgraph graph = nullptr;  ///< that has or gets the node; null for an executable graph
   bool exists = false;      ///< the node exists, and its parameters change
   bool done = false;        ///< the driver has taken the description
-  /// Attributes of a kernel, which the driver takes one by one; `cluster` may be null.
+  /// Attributes of a kernel, which the driver takes one by one; `cluster` and `cooperative`, which
+  /// the shape adds, may be null.
   const CUlaunchAttribute* attributes = nullptr;
   std::size_t attribute_count = 0;
   const CUlaunchAttribute* cluster = nullptr;
+  const CUlaunchAttribute* cooperative = nullptr;
   /// An object that the graph must keep alive for the node, and the function that destroys it.
   void* kept = nullptr;
   CUhostFn destroy_kept = nullptr;

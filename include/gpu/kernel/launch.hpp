@@ -80,9 +80,11 @@ result<> launch_untyped(const stream_ref& stream, const launch_config& config,
 ///     GPU_TRY(gpu::launch(stream, {gpu::grid_for(n, 256), 256}, saxpy, 2.0f, x, y, n));
 ///
 /// Each argument is converted to the corresponding parameter of `kernel`. Values are copied;
-/// numbers convert as in any call, except that a conversion that could change the value does not
-/// compile. Device buffers and spans convert to `device_span<T>` and to `T*`, contiguous views to
-/// `T*`. `in(range)`, `out(range)` and `inout(range)` pass host memory for either, see there.
+/// an integer passes for an integer with at least as many bits, signed or not, so that no bit is
+/// lost, and for floating point; a floating-point number passes for floating point alone. Anything
+/// else does not compile: cast it. Device buffers and spans convert to `device_span<T>` and to
+/// `T*`, contiguous views to `T*`. `in(range)`, `out(range)` and `inout(range)` pass host memory
+/// for either, see there.
 ///
 /// **Ordering**: runs after the work queued on the stream; does not wait. With `in`, `out` or
 /// `inout` the call returns when the kernel has run and the results are copied back.
@@ -91,8 +93,9 @@ result<> launch_untyped(const stream_ref& stream, const launch_config& config,
 /// passes as null.
 /// **Threads**: any number of threads may launch one kernel, also on one stream.
 /// **Errors**: `errc::invalid_launch` with the value and the limit for a grid, block, cluster or
-/// shared memory that is zero or too large, for a cluster that does not divide the grid, and for a
-/// cooperative grid that the device cannot hold at once; `errc::empty_handle`, also for a buffer
+/// shared memory that is zero or too large, for a cluster that does not divide the grid, for a
+/// cooperative grid that the device cannot hold at once, and for a kernel that synchronizes its
+/// grid in a launch that is not cooperative; `errc::empty_handle`, also for a buffer
 /// that was moved from; `errc::wrong_context` for a buffer of another device that the stream's
 /// device cannot reach (spans and pointers do not know their device, and are not checked);
 /// `errc::invalid_argument` for a view with strides whose parameter is a pointer; the reason for

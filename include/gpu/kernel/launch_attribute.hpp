@@ -14,8 +14,7 @@ namespace gpu::inline v1 {
 /// `launch_config::cluster`.
 enum class launch_attribute : int {
   access_policy_window = CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
-  /// All blocks run at once and can wait for each other (`cooperative_groups::this_grid().sync()`).
-  /// A launch rejects a grid that is larger than the device holds at once.
+  /// What `launch_config::cooperative` sets; as an attribute for nodes of graphs.
   cooperative = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
   cluster_scheduling = CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
   /// The kernel may begin before the previous kernel of the stream has ended: as soon as all blocks
@@ -218,10 +217,9 @@ using launch_attribute_t = typename detail::launch_attribute_value<Attribute>::t
 
 /// Attributes for a `launch_config`, each at most once:
 ///
-///     gpu::launch_attributes together;
-///     GPU_TRY(together.set<gpu::launch_attribute::cooperative>(true));
-///     GPU_TRY(gpu::launch(stream, {.grid = 132, .block = 256, .attributes = together}, kernel,
-///     x));
+///     gpu::launch_attributes urgent;
+///     GPU_TRY(urgent.set<gpu::launch_attribute::priority>(-1));
+///     GPU_TRY(gpu::launch(stream, {.grid = 132, .block = 256, .attributes = urgent}, kernel, x));
 ///
 /// They have to live until the launch returns or the node is added, and events in them until the
 /// kernel has run.

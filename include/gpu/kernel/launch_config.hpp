@@ -43,11 +43,14 @@ struct launch_config {
   dims block = {};  ///< threads of a block
   /// Dynamic shared memory of a block, in bytes. More than the usual 48 KiB needs no opt-in by the
   /// caller, up to the limit of the device.
-  std::uint32_t shared_bytes = 0;
+  basic_count<std::uint32_t> shared_bytes = {};
   /// Blocks of a cluster (compute capability 9.0 and later); its extents divide those of the grid.
   dims cluster = {};
-  /// Cooperative launch, priority, programmatic dependent launch and more: see
-  /// launch_attribute.hpp.
+  /// Whether all blocks run at once, so that they can wait for each other
+  /// (`cooperative_groups::this_grid().sync()`). `max_cooperative_blocks` (occupancy.hpp) returns
+  /// the largest such grid.
+  bool cooperative = false;
+  /// Priority, programmatic dependent launch and more: see launch_attribute.hpp.
   launch_attributes_ref attributes = {};
 };
 
@@ -81,6 +84,24 @@ inline CUlaunchAttribute cluster_attribute(const dims& cluster) noexcept {
   return native;
 }
 
+/// Returns cooperation as the driver's attribute.
+inline CUlaunchAttribute cooperative_attribute() noexcept {
+  CUlaunchAttribute native{};
+  native.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  native.value.cooperative = 1;
+  return native;
+}
+
+/// Returns whether all blocks of a launch run at once: its shape or an attribute says so.
+inline bool is_cooperative(const launch_config& config) noexcept {
+  if (config.cooperative) return true;
+  for (std::size_t i = 0; i < config.attributes.size(); ++i) {
+    const CUlaunchAttribute& each = config.attributes.native()[i];
+    if (each.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) return each.value.cooperative != 0;
+  }
+  return false;
+}
+
 }  // namespace detail
 
 /// Returns the number of blocks of `block` threads that have a thread for each of `elements`,
@@ -89,9 +110,9 @@ inline CUlaunchAttribute cluster_attribute(const dims& cluster) noexcept {
 /// if a grid cannot have that many blocks.
 template <class Integer>
   requires detail::is_integral<Integer>
-constexpr std::uint32_t grid_for(Integer elements, std::uint32_t block) noexcept {
+constexpr std::uint32_t grid_for(Integer elements, basic_count<std::uint32_t> block) noexcept {
   if (elements <= 0 || block == 0) return 1;
-  const std::uint64_t blocks = (static_cast<std::uint64_t>(elements) - 1) / block + 1;
+  const std::uint64_t blocks = (static_cast<std::uint64_t>(elements) - 1) / block.value() + 1;
   return blocks > 0xffff'ffff ? 0xffff'ffff : static_cast<std::uint32_t>(blocks);
 }
 

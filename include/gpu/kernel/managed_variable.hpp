@@ -63,15 +63,15 @@ inline result<> check_variable(const result<>& found, const variable_request& re
   text_builder out;
   if (!found.has_value()) {
     if (!is_unknown_name(found)) return found;
-    out << "the module has no " << request.kinds << " variable \"" << request.name
+    out << "the module has no " << request.kinds << " variable \"" << escaped{request.name}
         << "\". Write its namespaces, and use it in a kernel, or the compiler removes it. One that "
            "is a template, or static in a namespace, or in an unnamed namespace, is found if "
            ".instance(\"&"
-        << request.name << "\") is added to the program.";
+        << escaped{request.name} << "\") is added to the program.";
     return fail(refusal(errc::unknown_name, request.function, out.finish(), request.where));
   }
   if (at.bytes % request.element == 0 && at.bytes != 0) return {};
-  out << "variable \"" << request.name << "\" has " << at.bytes
+  out << "variable \"" << escaped{request.name} << "\" has " << at.bytes
       << " bytes, which is not a multiple of the element size of " << request.element
       << " bytes. Request the type that the variable has in the source.";
   return fail(refusal(errc::size_mismatch, request.function, out.finish(), request.where,

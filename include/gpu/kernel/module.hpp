@@ -60,7 +60,7 @@ template <class Self> class module_operations {
                            source_location where = source_location::current()) noexcept {
     CUlibrary library = nullptr;
     GPU_TRY(detail::load_library(image, library, where));
-    return own(library, where);
+    return own(library, image, where);
   }
 
   /// As above, with options for the driver's compiler, which affect PTX only. (CUjit_option)
@@ -78,6 +78,7 @@ template <class Self> class module_operations {
     }
     if (!done.has_value()) return detail::fail(done.error());
     if (made.state() == nullptr) return detail::fail(out_of_memory(where));
+    made.state()->grid_barriers = GPU_TRY(detail::find_grid_barriers(image, where));
     return made;
   }
 
@@ -89,7 +90,7 @@ template <class Self> class module_operations {
                            source_location where = source_location::current()) noexcept {
     CUlibrary library = nullptr;
     GPU_TRY(detail::load_program(program, library, where));
-    Self made = GPU_TRY(own(library, where));
+    Self made = GPU_TRY(own(library, bytes_ref(program.ptx()), where));
     GPU_TRY(detail::take_names(made.state(), program, where));
     return made;
   }
@@ -218,9 +219,10 @@ template <class Self> class module_operations {
     return detail::out_of_host_memory_error("gpu::module::load", sizeof(detail::module_state),
                                             where);
   }
-  static result<Self> own(CUlibrary library, source_location where) noexcept {
+  static result<Self> own(CUlibrary library, bytes_ref ptx, source_location where) noexcept {
     Self made = Self::adopt(library);
     if (made.state() == nullptr) return detail::fail(out_of_memory(where));
+    made.state()->grid_barriers = GPU_TRY(detail::find_grid_barriers(ptx, where));
     return made;
   }
 

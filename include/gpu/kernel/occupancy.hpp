@@ -3,11 +3,8 @@
 /// Occupancy: how many blocks or clusters of a kernel run at once, which resource limits them, and
 /// which block size gives the most.
 
-#include <gpu/driver/context.hpp>
 #include <gpu/driver/device_data.hpp>
-#include <gpu/kernel/detail/launch_checks.hpp>
-#include <gpu/kernel/detail/shared_memory_opt_in.hpp>
-#include <gpu/kernel/kernel.hpp>
+#include <gpu/kernel/detail/occupancy_calls.hpp>
 
 namespace gpu::inline v1 {
 
@@ -57,63 +54,6 @@ struct block_size_suggestion {
 };
 
 namespace detail {
-
-/// Stands for all the dynamic shared memory that the kernel can have, in `call_with_opt_in`.
-inline constexpr std::size_t all_dynamic_shared = ~std::size_t{0};
-
-/// Returns `bytes`, but no more than 1 GiB, which is more than any block can have: the driver's
-/// sums overflow at 32 bits, and then everything would fit.
-constexpr std::size_t bounded_dynamic_shared(std::size_t bytes) noexcept {
-  constexpr std::size_t bound = std::size_t{1} << 30;
-  return bytes < bound ? bytes : bound;
-}
-
-/// Calls an occupancy function of the driver in the primary context of `on`: the driver answers for
-/// the device of the current context, and assumes as much dynamic shared memory as the kernel has
-/// opted in to. So opts in first if `dynamic_shared` bytes need it, as `launch` would.
-template <auto Member, class... Arguments>
-result<> call_with_opt_in(const char* function, const kernel_handle& kernel, device on,
-                          std::size_t dynamic_shared, source_location where,
-                          Arguments... arguments) noexcept {
-  if (!kernel) return fail(empty_handle_error(function, "kernel", where));
-  CUcontext context = nullptr;
-  GPU_TRY(find_primary_context(on.native(), context, where));
-  if (dynamic_shared != 0) {
-    const kernel_on_device target{kernel_access::record(kernel), context, on.native(), function,
-                                  where};
-    const kernel_limits& limits = *GPU_TRY(find_limits(target));
-    const std::uint32_t most = most_dynamic_shared(limits);
-    const std::size_t wanted = dynamic_shared == all_dynamic_shared ? most : dynamic_shared;
-    // If no block can have that much, the driver's answer says so.
-    if (wanted > limits.dynamic_shared && wanted <= most)
-      GPU_TRY(raise_dynamic_shared(target, limits));
-  }
-  return driver::call_in<Member>(context, where, arguments...);
-}
-
-inline CUfunction as_function(const kernel_handle& kernel) noexcept {
-  return reinterpret_cast<CUfunction>(kernel.native());
-}
-
-inline result<> require_block_size(const char* function, const kernel_handle& kernel,
-                                   int block_size, source_location where) noexcept {
-  constexpr int limit = 1024;
-  if (block_size >= 1 && block_size <= limit) return {};
-  text_builder out;
-  out << "kernel " << kernel.name() << ": a block of " << block_size
-      << " threads is not possible; pass 1 to " << limit << '.';
-  return fail(refusal(errc::invalid_launch, function, out.finish(), where,
-                      static_cast<std::uint64_t>(std::int64_t{block_size}), limit));
-}
-
-inline result<> require_resident_blocks(const char* function, int blocks,
-                                        source_location where) noexcept {
-  if (blocks >= 1) return {};
-  text_builder out;
-  out << "the number of blocks must be at least 1, got " << blocks << '.';
-  return fail(refusal(errc::invalid_launch, function, out.finish(), where,
-                      static_cast<std::uint64_t>(std::int64_t{blocks}), 1));
-}
 
 inline result<> require_occupancy_flags(occupancy_flags flags, const char* function,
                                         source_location where) noexcept {
@@ -188,6 +128,28 @@ inline result<int> max_active_blocks(const kernel_handle& kernel, device on, int
                                      dynamic_shared, flags, where);
 }
 
+/// Returns the largest number of blocks of a cooperative launch: how many blocks of `block_size`
+/// threads the device holds at once; 0 if not one fits.
+///
+///     const int blocks = GPU_TRY(gpu::max_cooperative_blocks(kernel, device, 128));
+///     GPU_TRY(gpu::launch(stream, {.grid = blocks, .block = 128, .cooperative = true}, kernel,
+///     x));
+///
+/// For a launch with clusters, that is `max_active_clusters` times the size of a cluster.
+/// **Errors**, **Capture**, **Threads**: as `max_active_blocks`.
+/// (cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, cuKernelSetAttribute)
+inline result<int> max_cooperative_blocks(
+    const kernel_handle& kernel, device on, int block_size, std::size_t dynamic_shared = 0,
+    source_location where = source_location::current()) noexcept {
+  const int blocks =
+      GPU_TRY(detail::count_active_blocks("gpu::max_cooperative_blocks", kernel, on, block_size,
+                                          dynamic_shared, occupancy_flags::none, where));
+  int multiprocessors = 0;
+  GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
+      where, &multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, on.native()));
+  return blocks * multiprocessors;
+}
+
 /// Returns the number of resident blocks, as `max_active_blocks`, and which resource limits it. The
 /// blocks that each resource allows are computed from the attributes of kernel and device, and the
 /// units in which the hardware allocates: registers by 256 per warp, in each of the four partitions
@@ -251,8 +213,8 @@ inline result<occupancy> estimate_occupancy(
 
 /// The constraints for `suggest_block_size`.
 struct block_size_request {
-  std::size_t dynamic_shared = 0;  ///< bytes per block, of any size
-  int largest = 0;                 ///< the largest block size; 0 for the kernel's own limit
+  basic_count<std::size_t> dynamic_shared = {};  ///< bytes per block, of any size
+  int largest = 0;  ///< the largest block size; 0 for the kernel's own limit
   occupancy_flags flags = occupancy_flags::none;
 };
 
@@ -351,7 +313,8 @@ result<int> count_clusters(const char* function, const kernel_handle& kernel, de
   const prepared_launch launch{stream, config, kernel_access::record(kernel), nullptr, where};
   GPU_TRY(prepare_kernel(launch, function));
   // A cluster of one block is stated too, or the driver would assume a launch without clusters.
-  const attributes_and_cluster attributes(config);
+  whole_attributes attributes(config);
+  attributes.add_cluster(config.cluster);
   const CUlaunchConfig native = native_config(config, nullptr, attributes.all, attributes.count);
   int answer = 0;
   GPU_TRY(driver::call_in<Member>(primary, where, &answer, as_function(kernel), &native));

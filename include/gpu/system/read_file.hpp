@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 #include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/system/open_file.hpp>
@@ -34,7 +35,7 @@ inline result<> read_file(const char* function, string_ref path, text& contents,
     return {};
   }
   text_builder out;
-  out << '"' << name << "\" could not be read: ";
+  out << '"' << escaped{name} << "\" could not be read: ";
   errc code = errc::file_error;
   const char* cure = ". Check the path.";
   if (failure == EFBIG) {

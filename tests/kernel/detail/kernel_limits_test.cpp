@@ -41,7 +41,7 @@ void check_one(const launch_config& config, const kernel_limits& limits) {
                       gpu::detail::is_fast_path(config, limits) == whole;
   if (agrees) return;
   CAPTURE(config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y);
-  CAPTURE(config.block.z, config.shared_bytes, config.cluster.x, config.cluster.y);
+  CAPTURE(config.block.z, config.shared_bytes.value(), config.cluster.x, config.cluster.y);
   CAPTURE(config.cluster.z, config.attributes.size(), limits.kernel_threads, limits.dynamic_shared);
   FAIL("the shape is allowed: " << shape);
 }
@@ -52,12 +52,13 @@ constexpr std::uint32_t edges[] = {
     0x7fffffff, 49153, 99328, 232448, 232449, 0x80000000, 0x80000001, 0xffffffff};
 
 void set(launch_config& config, std::size_t field, std::uint32_t value) {
-  std::uint32_t* const fields[] = {&config.grid.x,      &config.grid.y,    &config.grid.z,
-                                   &config.block.x,     &config.block.y,   &config.block.z,
-                                   &config.cluster.x,   &config.cluster.y, &config.cluster.z,
-                                   &config.shared_bytes};
+  std::uint32_t* const fields[] = {&config.grid.x,    &config.grid.y,    &config.grid.z,
+                                   &config.block.x,   &config.block.y,   &config.block.z,
+                                   &config.cluster.x, &config.cluster.y, &config.cluster.z};
   if (field < std::size(fields)) {
     *fields[field] = value;
+  } else if (field == std::size(fields)) {
+    config.shared_bytes = value;
   } else {
     config.attributes = gpu::launch_attributes_ref::from_native(nullptr, value);
   }

@@ -271,6 +271,55 @@ TEST_CASE("clusters that no launch has are refused before the driver is asked",
       "the device does not support clusters. Leave the cluster out"));
 }
 
+enum extents { of_an_enumeration = 64 };
+
+// Each compiles with -Wconversion and -Wsign-conversion.
+TEST_CASE("a shape takes integers of every type, and refuses what does not fit",
+          "[kernel][launch]") {
+  const test::recording_driver driver;
+  const recorded_kernel f;
+  const int n = 48;
+  const std::size_t m = 16;
+  const auto launched = [&](const gpu::launch_config& config) {
+    REQUIRE(gpu::launch(f.stream, config, f.kernel).has_value());
+    return test::recording().launches.back();
+  };
+  const auto first = launched({.grid = n, .block = m, .shared_bytes = m * sizeof(float)});
+  CHECK(first.grid == std::vector{48u, 1u, 1u});
+  CHECK(first.block == std::vector{16u, 1u, 1u});
+  CHECK(first.shared_bytes == 64);
+  const auto second =
+      launched({.grid = {m, n, 'a'}, .block = of_an_enumeration, .shared_bytes = 4 * n});
+  CHECK(second.grid == std::vector{16u, 48u, 97u});
+  CHECK(second.block == std::vector{64u, 1u, 1u});
+  CHECK(second.shared_bytes == 192);
+  CHECK(launched({gpu::grid_for(m * 3, n), n, n}).grid == std::vector{1u, 1u, 1u});
+  // What a number of 32 bits cannot hold is not cut off.
+  const int negative = -n;
+  const std::size_t large = (std::size_t{1} << 32) + 1;
+  for (const gpu::launch_config& config : {gpu::launch_config{.grid = negative, .block = 1},
+                                           gpu::launch_config{.grid = large, .block = 1},
+                                           gpu::launch_config{.grid = 1, .block = {1, negative}},
+                                           gpu::launch_config{.grid = 1, .block = large}}) {
+    const auto refused = gpu::launch(f.stream, config, f.kernel);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error() == gpu::errc::invalid_launch);
+    CHECK(refused.error().details().contains(
+        "extent of 4294967295 (or more, or negative) is not within the device's limit of "));
+  }
+  for (const gpu::launch_config& config :
+       {gpu::launch_config{.grid = 1, .block = 1, .shared_bytes = negative},
+        gpu::launch_config{.grid = 1, .block = 1, .shared_bytes = large}}) {
+    const auto refused = gpu::launch(f.stream, config, f.kernel);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().details().contains(
+        "4294967295 (or more, or a negative number of) bytes of dynamic shared memory are more"));
+  }
+  // A cluster that is too large, too.
+  CHECK_FALSE(
+      gpu::launch(f.stream, {.grid = 1, .block = 1, .cluster = negative}, f.kernel).has_value());
+}
+
 TEST_CASE("a cooperative grid is no larger than what the device holds", "[kernel][launch]") {
   const test::recording_driver driver;
   const recorded_kernel f;

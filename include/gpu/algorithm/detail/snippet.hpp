@@ -125,7 +125,8 @@ constexpr bool is_reserved_word(string_ref name) noexcept {
 inline unexpected<cuda_error> refuse_name(const snippet& s, string_ref name, const char* reason,
                                           source_location where) noexcept {
   text_builder out;
-  out << "a parameter cannot be called \"" << name << "\": " << reason << ". Choose another name.";
+  out << "a parameter cannot be called \"" << escaped{name} << "\": " << reason
+      << ". Choose another name.";
   return refuse_snippet(s, out, where);
 }
 
@@ -158,7 +159,7 @@ inline result<> check_parameter_name(const snippet& s, std::size_t position,
   }
   for (std::size_t other = 0; other < position; ++other) {
     if (string_ref(s.parameters[other].name) != name) continue;
-    out << "two parameters are called \"" << name << "\". Give each its own name.";
+    out << "two parameters are called \"" << escaped{name} << "\". Give each its own name.";
     return refuse_snippet(s, out, where);
   }
   return {};

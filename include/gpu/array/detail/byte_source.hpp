@@ -20,7 +20,7 @@ struct named_file {
   cuda_error failed(const char* verb, int reason) const noexcept {
     if (reason == ENOMEM) return out_of_host_memory_error(function, path.size(), where);
     text_builder out;
-    out << '"' << path << "\" could not be " << verb << ": " << words_of_file_error(reason)
+    out << '"' << escaped{path} << "\" could not be " << verb << ": " << words_of_file_error(reason)
         << (reason == ENOSPC || reason == EDQUOT || reason == EFBIG ? ". Free space."
                                                                     : ". Check the path.");
     return refusal(errc::file_error, function, out.finish(), where);
@@ -28,14 +28,15 @@ struct named_file {
   /// The contents of the file are wrong from byte `offset` on.
   cuda_error damaged(std::uint64_t offset, const char* what) const noexcept {
     text_builder out;
-    out << '"' << path << "\" is damaged at byte " << offset << ": " << what
+    out << '"' << escaped{path} << "\" is damaged at byte " << offset << ": " << what
         << ". Write the file again.";
     return refusal(errc::file_error, function, out.finish(), where, offset);
   }
   /// The contents are right, but of a kind that cannot be loaded.
   cuda_error unsupported(std::uint64_t offset, const char* what, const char* cure) const noexcept {
     text_builder out;
-    out << '"' << path << "\" cannot be loaded: " << what << ", at byte " << offset << ". " << cure;
+    out << '"' << escaped{path} << "\" cannot be loaded: " << what << ", at byte " << offset << ". "
+        << cure;
     return refusal(errc::invalid_argument, function, out.finish(), where, offset);
   }
 };

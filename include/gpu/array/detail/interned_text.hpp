@@ -2,34 +2,48 @@
 /// \file
 /// `intern`: texts that live as long as the process, so that expressions can point at them.
 
+#include <gpu/compiler/detail/text_set.hpp>
 #include <gpu/core/string_ref.hpp>
-#include <gpu/system/made_once.hpp>
+
+#include <new>
 
 namespace gpu::inline v1::detail {
 
+/// A text in a tree: those whose hashes go on with the same two bits are below one of the four.
 struct interned_text {
   text characters;
-  const interned_text* next;
+  std::uint64_t hash;
+  interned_text* below[4] = {};
 };
 
 /// Returns the text with these characters, which is made on first use and never destroyed; null if
-/// the host is out of memory. Texts are found in a list: a program has few formulas and names.
-/// **Threads**: takes no lock. Two threads that intern one text at the same time may make two.
+/// the host is out of memory. Each different text takes about 80 bytes and its characters until the
+/// process ends.
+/// **Threads**: takes no lock. **Cost**: a look at as many texts as the number of all has digits,
+/// to the base of 4.
 inline const interned_text* intern(string_ref characters) noexcept {
-  static const interned_text* first = nullptr;  // constant initialization: no lock in a fork
-  const interned_text* head = __atomic_load_n(&first, __ATOMIC_ACQUIRE);
-  for (const interned_text* each = head; each != nullptr; each = each->next) {
-    if (string_ref(each->characters) == characters) return each;
+  static interned_text* first = nullptr;  // constant initialization: no lock in a fork
+  const std::uint64_t hash = quick_hash(characters, 0);
+  interned_text** slot = &first;
+  interned_text* made = nullptr;
+  for (unsigned bits = 0;; bits += 2) {
+    interned_text* here = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    if (here == nullptr) {
+      if (made == nullptr) made = new (std::nothrow) interned_text{characters.to_text(), hash};
+      if (made == nullptr || made->characters.lost()) {
+        delete made;
+        return nullptr;
+      }
+      if (__atomic_compare_exchange_n(slot, &here, made, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+        return made;
+    }
+    // Another thread may have put one here meanwhile.
+    if (here->hash == hash && string_ref(here->characters) == characters) {
+      delete made;
+      return here;
+    }
+    slot = &here->below[hash >> bits % 64 & 3];
   }
-  auto* const made = new (std::nothrow) interned_text{characters.to_text(), head};
-  if (made == nullptr || made->characters.lost()) {
-    delete made;
-    return nullptr;
-  }
-  while (!__atomic_compare_exchange_n(&first, &made->next, static_cast<const interned_text*>(made),
-                                      true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
-  }
-  return made;
 }
 
 }  // namespace gpu::inline v1::detail

@@ -29,15 +29,15 @@ inline result<> require_header(const named_file& file, const npy_header& header,
   };
   if (!(header.type == wanted)) {
     text_builder out;
-    out << "the elements in \"" << file.path << "\" are of type " << stored.element << " (NumPy's "
-        << stored.numpy << "), not " << find_npy_type(wanted)->element;
+    out << "the elements in \"" << escaped{file.path} << "\" are of type " << stored.element
+        << " (NumPy's " << stored.numpy << "), not " << find_npy_type(wanted)->element;
     suggest(out);
     out << "; gpu::assign converts them.";
     return fail(refusal(errc::invalid_argument, file.function, out.finish(), file.where));
   }
   if (header.rank == rank) return {};
   text_builder out;
-  out << "the array in \"" << file.path << "\" has the shape ";
+  out << "the array in \"" << escaped{file.path} << "\" has the shape ";
   write_extents(out, header.extents, header.rank);
   out << ", so its rank is " << header.rank << ", not " << rank;
   suggest(out);

@@ -48,15 +48,17 @@ class zip_reader {
     if (found != nullptr) return read_member(found);
     text_builder out;
     if (directory_bytes_ == 0) {
-      out << '"' << name_.path << "\" has no arrays, and so none of the name " << name
-          << ". Pass the path of a file that has it.";
+      out << '"' << escaped{name_.path} << "\" has no arrays, and so none of the name "
+          << escaped{name} << ". Pass the path of a file that has it.";
       return fail(refusal(errc::unknown_name, name_.function, out.finish(), name_.where));
     }
-    out << '"' << name_.path << "\" has no array of the name " << name
-        << ". Pass one of those that it has:";
-    GPU_TRY(for_each_entry([&](string_ref stored, const unsigned char* entry) {
-      out << (entry == bytes_.data() ? " " : ", ") << without_suffix(stored);
+    out << '"' << escaped{name_.path} << "\" has no array of the name " << escaped{name}
+        << ". Pass one of those that it has: ";
+    message_list list(out);
+    GPU_TRY(for_each_entry([&](string_ref stored, const unsigned char*) {
+      if (list.add()) out << escaped{without_suffix(stored)};
     }));
+    list.finish();
     out << '.';
     return fail(refusal(errc::unknown_name, name_.function, out.finish(), name_.where));
   }

@@ -91,7 +91,7 @@ class cache_folder {
   static cache_folder open(const text& path, bool make, text& trouble) noexcept {
     const auto refuse = [&](const auto&... pieces) {
       text_builder out;
-      out << "the cache's folder \"" << path << "\" ";
+      out << "the cache's folder \"" << escaped{path} << "\" ";
       (out << ... << pieces);
       trouble = out.finish();
       cache_folder none;

@@ -81,13 +81,15 @@ inline bool explain_conflict(text_builder& out, const link_plan& plan,
 inline result<> check_symbols(const link_plan& plan, source_location where) {
   shared_link_symbols known;
   text_builder out;
-  bool conflict = false;
+  message_list conflicts(out, "");
   std::size_t piece = 0;
   const auto enter = [&](const link_symbol& symbol) {
     bool fresh = false;
     shared_link_symbols::entry& entry = known.find(symbol, piece, fresh);
     if (fresh) return;
-    if (explain_conflict(out, plan, entry, symbol, piece)) conflict = true;
+    text_builder conflict;
+    if (explain_conflict(conflict, plan, entry, symbol, piece) && conflicts.add())
+      out << conflict.finish();
     const bool more =
         symbol.as == link_symbol::role::defined || entry.symbol.as == link_symbol::role::declared;
     if (more && entry.symbol.as != link_symbol::role::defined) entry = {symbol, piece};
@@ -97,7 +99,9 @@ inline result<> check_symbols(const link_plan& plan, source_location where) {
     if (each.kind == link_input_kind::ptx) for_each_ptx_symbol(each.bytes, enter);
     if (each.kind == link_input_kind::cubin) for_each_cubin_symbol(each.bytes, enter);
   }
-  if (!conflict) return {};
+  if (conflicts.count() == 0) return {};
+  conflicts.finish();
+  if (conflicts.count() > message_list::most) out << ".\n";
   return fail(link_refusal(errc::link_failed, out, where));
 }
 

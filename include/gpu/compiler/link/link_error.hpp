@@ -3,6 +3,7 @@
 /// Turns a linker's log into an error: the undefined names first, demangled, then the log.
 
 #include <gpu/core/detail/demangled.hpp>
+#include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/result.hpp>
 
@@ -13,9 +14,9 @@ inline void write_symbol(text_builder& out, string_ref name) {
   const text mangled = name.to_text();
   const text readable = demangled(mangled.c_str());
   if (readable.empty()) {
-    out << mangled;
+    out << escaped{mangled};
   } else {
-    out << readable << " (" << mangled << ')';
+    out << escaped{readable} << " (" << escaped{mangled} << ')';
   }
 }
 
@@ -32,21 +33,22 @@ inline string_ref quoted(string_ref line, std::size_t& at) noexcept {
 
 /// Writes a sentence for each name that the log calls undefined. Returns how many there are.
 inline std::size_t write_undefined(text_builder& out, string_ref log) {
-  std::size_t count = 0;
+  message_list list(out, "");
   while (!log.empty()) {
     const string_ref line = next_line(log);
     std::size_t at = position_of("Undefined reference to ", line);
     if (at == line.size()) at = position_of("Unresolved extern ", line);
     if (at == line.size()) continue;
     const string_ref name = quoted(line, at), input = quoted(line, at);
-    if (name.empty()) continue;
+    if (name.empty() || !list.add()) continue;
     write_symbol(out, name);
     out << " is undefined";
     if (!input.empty()) out << "; " << input << " refers to it";
     out << ".\n";
-    ++count;
   }
-  return count;
+  list.finish();
+  if (list.count() > message_list::most) out << ".\n";
+  return list.count();
 }
 
 /// Returns whether a log has an error: nvJitLink 13.0 reports success after some.
@@ -77,7 +79,7 @@ inline cuda_error explain_link_error(const cuda_error* error, string_ref log,
     if (!log.empty() && log[log.size() - 1] != '\n') out << '\n';
     return record_error(cuda_error(*error).with_details(out.finish()));
   }
-  out << "The whole log:\n" << log;
+  out << "The log:\n" << log;
   if (!log.empty() && log[log.size() - 1] != '\n') out << '\n';
   return refusal(errc::link_failed, "gpu::link", out.finish(), where, undefined);
 }

@@ -10,6 +10,9 @@
 
 namespace gpu::inline v1::detail {
 
+template <> inline constexpr bool needs_ample_stack<&nvjitlink::entry_points::add_data> = true;
+template <> inline constexpr bool needs_ample_stack<&nvjitlink::entry_points::complete> = true;
+
 using unique_link =
     unique_handle<nvjitlink::nvjitlink_handle, library_destroy<&nvjitlink::entry_points::destroy>>;
 

@@ -1,9 +1,10 @@
 #pragma once
 /// \file
 /// Turns a compiler's log into an error: the first mistake with its source line, what may have
-/// caused it, and then the whole log.
+/// caused it, and then the log.
 
 #include <gpu/compiler/nvrtc/missing_header.hpp>
+#include <gpu/compiler/nvrtc/mistake_cause.hpp>
 
 namespace gpu::inline v1::detail {
 
@@ -68,6 +69,15 @@ inline void show_line(text_builder& out, std::size_t number, string_ref line, st
   out << "^\n";
 }
 
+inline void write_options(text_builder& out, const sequence<text>& options) {
+  message_list list(out, " ");
+  out << ' ';
+  for (const text& option : options) {
+    if (list.add()) out << escaped{option};
+  }
+  list.finish();
+}
+
 /// Returns the first error of a log, or an empty message.
 inline logged_message first_mistake(string_ref log) noexcept {
   logged_message found;
@@ -77,13 +87,40 @@ inline logged_message first_mistake(string_ref log) noexcept {
   return {};
 }
 
+/// Writes a log up to its twentieth error, with at most as many lines beneath each message and as
+/// many warnings.
+inline void write_log(text_builder& out, string_ref log) {
+  constexpr std::size_t most = 20;
+  std::size_t errors = 0, others = 0;
+  logged_message found;
+  const auto write_lines = [&](const char* first) {
+    string_ref lines(first, static_cast<std::size_t>(log.begin() - first));
+    for (std::size_t written = 0; !lines.empty() && written < most; ++written) {
+      const string_ref line = next_line(lines);
+      out << line.substring(0, line.size() < 2000 ? line.size() : 2000) << '\n';
+    }
+    if (!lines.empty()) out << "      ...\n";
+  };
+  const char* first = log.begin();
+  for (; next_message(log, found); first = log.begin()) {
+    if (++(found.severity >= severity::error ? errors : others) <= most) write_lines(first);
+  }
+  if (errors > most || others > most) {
+    out << "... and ";
+    write_thousands(out, (errors > most ? errors - most : 0) + (others > most ? others - most : 0));
+    out << " more messages\n";
+  }
+  write_lines(first);  // such as the number of errors
+}
+
 /// Returns `errc::compile_failed`, whose first value is the line of the first mistake.
 inline cuda_error compile_error(const compile_request& request, const sequence<text>& options,
                                 const text& log, source_location where) {
   const logged_message mistake = first_mistake(log);
   text_builder out;
   if (!mistake.message.empty()) {
-    if (mistake.line != 0) out << mistake.file << ':' << mistake.line << ": ";
+    explain_cause(out, request.source, mistake);
+    if (mistake.line != 0) out << escaped{mistake.file} << ':' << mistake.line << ": ";
     out << mistake.message << '\n';
     string_ref line = line_of(request.source, mistake.file, mistake.line);
     if (line.empty()) line = mistake.source_line;
@@ -93,10 +130,10 @@ inline cuda_error compile_error(const compile_request& request, const sequence<t
     if (mistake.line != 0) explain_foreign_header(out, request, mistake.file);
   }
   out << "The options were";
-  for (const text& option : options) out << ' ' << option;
-  out << ".\n" << log_headline << '\n' << log;
-  if (log.empty()) out << "NVRTC gave no log.";
-  if (log.empty() || log.end()[-1] != '\n') out << '\n';
+  write_options(out, options);
+  out << ".\n" << log_headline << '\n';
+  write_log(out, log);
+  if (log.empty()) out << "NVRTC gave no log.\n";
   return refusal(errc::compile_failed, "gpu::compile", out.finish(), where, mistake.line);
 }
 
@@ -136,10 +173,10 @@ inline cuda_error explain_compilation_error(const cuda_error& error, const compi
       return refusal(errc::not_supported, "gpu::compile", out.finish(), where);
     }
     out << " rejects one of the options";
-    for (const text& option : options) out << ' ' << option;
+    write_options(out, options);
     out << ".\n";
   }
-  out << log;
+  write_log(out, log);
   return record_error(cuda_error(error).with_details(out.finish()));
 }
 

@@ -15,6 +15,8 @@
 
 namespace gpu::inline v1::detail {
 
+template <> inline constexpr bool needs_ample_stack<&nvrtc::entry_points::compile_program> = true;
+
 using unique_program =
     unique_handle<nvrtc::nvrtc_program, library_destroy<&nvrtc::entry_points::destroy_program>>;
 
@@ -128,7 +130,8 @@ inline result<> read_products(nvrtc::nvrtc_program raw, const compile_request& r
   const char* missing = missing_product(request, made);
   if (missing == nullptr) return {};
   text_builder out;
-  out << "NVRTC reported success and returned no " << missing << " for \"" << request.source.name()
+  out << "NVRTC reported success and returned no " << missing << " for \""
+      << escaped{request.source.name()}
       << "\". Try again, or install another version of the CUDA toolkit.";
   return fail(refusal(errc::compile_failed, "gpu::compile", out.finish(), where));
 }

@@ -7,6 +7,7 @@
 #include <gpu/compiler/options/compile_request.hpp>
 #include <gpu/compiler/toolkit/header_search.hpp>
 #include <gpu/compiler/toolkit/nvrtc_facts.hpp>
+#include <gpu/core/detail/message_parts.hpp>
 #include <gpu/kernel/detail/name_suggestions.hpp>
 
 namespace gpu::inline v1::detail {
@@ -64,21 +65,21 @@ inline bool explain_offered_header(text_builder& out, string_ref name) {
 inline void explain_missing_header(text_builder& out, const compile_request& request,
                                    string_ref name) {
   if (explain_host_header(out, name) || explain_offered_header(out, name)) return;
-  out << '"' << name << "\" was searched for\n";
+  out << '"' << escaped{name} << "\" was searched for\n";
   if (!request.source.headers().empty()) {
     nearest_names<4> nearest;
     for (const program_header& header : request.source.headers()) {
       nearest.add(header.name, edit_distance(name, header.name));
     }
     out << "  among the " << request.source.headers().size() << " headers given as text:";
-    for (std::size_t i = 0; i < nearest.count; ++i) out << ' ' << nearest.list[i].name;
+    for (std::size_t i = 0; i < nearest.count; ++i) out << ' ' << escaped{nearest.list[i].name};
     if (nearest.seen > nearest.count) out << " ...";
     out << '\n';
   }
   const auto look = [&](const text& folder, const char* origin) {
     text_builder path;
     path << folder << '/' << name;
-    out << "  in " << folder << origin;
+    out << "  in " << escaped{folder} << origin;
     if (kind_of_path(folder.c_str()) == path_kind::missing) {
       out << ": the folder does not exist";
     } else if (kind_of_path(path.finish().c_str()) == path_kind::folder) {
@@ -86,8 +87,15 @@ inline void explain_missing_header(text_builder& out, const compile_request& req
     }
     out << '\n';
   };
-  for (const text& folder : request.folders) look(folder, "");
-  for (const text& folder : request.found_folders) look(folder, " (found)");
+  message_list looked_in(out, "");
+  for (const text& folder : request.folders) {
+    if (looked_in.add()) look(folder, "");
+  }
+  for (const text& folder : request.found_folders) {
+    if (looked_in.add()) look(folder, " (found)");
+  }
+  looked_in.finish();
+  if (looked_in.count() > message_list::most) out << " folders\n";
   library_facts nvrtc;
   (void)get_nvrtc_facts(nvrtc, {}).has_value();
   header_search found;

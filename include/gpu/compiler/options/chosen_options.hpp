@@ -198,7 +198,7 @@ class option_chooser {
     text_builder out;
     architecture parsed;
     if (!parse_architecture(written, parsed)) {
-      out << "the option --gpu-architecture (" << origin << ") has the value \"" << written
+      out << "the option --gpu-architecture (" << origin << ") has the value \"" << escaped{written}
           << "\", but must be of the form sm_90 or compute_90.";
       return refuse(out);
     }
@@ -233,11 +233,11 @@ class option_chooser {
     switch (option.value) {
       case option_value::none:
         if (!parsed.has_value) return {};
-        out << " takes no value, but has \"" << parsed.value << "\". Remove the value.";
+        out << " takes no value, but has \"" << escaped{parsed.value} << "\". Remove the value.";
         break;
       case option_value::boolean:
         if (parsed.value == "true" || parsed.value == "false") return {};
-        out << " must be true or false, but is \"" << parsed.value << "\".";
+        out << " must be true or false, but is \"" << escaped{parsed.value} << "\".";
         break;
       case option_value::text:
         if (!parsed.value.empty()) return {};
@@ -250,7 +250,7 @@ class option_chooser {
   result<> refuse_unknown(const text& written, const parsed_option& parsed,
                           const char* origin) const {
     text_builder out;
-    out << "NVRTC has no option \"" << written << "\" (" << origin << "). The nearest is "
+    out << "NVRTC has no option \"" << escaped{written} << "\" (" << origin << "). The nearest is "
         << nearest_option(parsed.name)
         << ". Pass each option as a string of its own, with its value after an equals sign.";
     return refuse(out);
@@ -258,7 +258,7 @@ class option_chooser {
 
   result<> refuse_nvcc_option(const text& written, const char* instead, const char* origin) const {
     text_builder out;
-    out << "\"" << written << "\" (" << origin
+    out << "\"" << escaped{written} << "\" (" << origin
         << ") is an option of nvcc, which NVRTC does not have. " << instead;
     return refuse(out);
   }

@@ -60,8 +60,12 @@ inline result<> resolve_architecture(architecture& target, const library_facts& 
   }
   text_builder out;
   out << (of_device ? "the device's architecture " : "architecture ") << number
-      << " is not one of those that this NVRTC supports:";
-  for (const int candidate : known) out << ' ' << candidate;
+      << " is not one of those that this NVRTC supports: ";
+  message_list list(out, " ");
+  for (const int candidate : known) {
+    if (list.add()) out << candidate;
+  }
+  list.finish();
   out << (of_device ? ". Install an older CUDA toolkit, which still supports the device."
                     : ". Choose one of these, or install a newer CUDA toolkit.");
   return fail(refusal(errc::not_supported, "gpu::compile", out.finish(), where,
@@ -90,7 +94,7 @@ inline result<> refuse_empty_instances(const program& p, source_location where) 
   for (std::size_t i = 0; i < p.instances().size(); ++i) {
     if (!without_blanks(p.instances()[i]).empty()) continue;
     text_builder out;
-    out << "instance " << i << " of \"" << p.name()
+    out << "instance " << i << " of \"" << escaped{p.name()}
         << "\" is an empty name. Pass a name such as \"f<float>\", or leave the instance out.";
     return fail(refusal(errc::invalid_argument, "gpu::compile", out.finish(), where, i));
   }

@@ -4,6 +4,7 @@
 
 #include <gpu/core/result.hpp>
 #include <gpu/core/unique_handle.hpp>
+#include <gpu/system/ample_stack.hpp>
 #include <gpu/system/library_table.hpp>
 
 namespace gpu::inline v1::detail {
@@ -61,6 +62,20 @@ inline result<> library_result(error_domain domain, int code, const char* call,
   return fail(record_error(cuda_error(domain, code, call, where)));
 }
 
+/// True for functions that compile or link: they need more of the stack than small threads have.
+template <auto Member> inline constexpr bool needs_ample_stack = false;
+
+inline cuda_error no_thread_error(const char* library, const char* call, int reason,
+                                  source_location where) noexcept {
+  text_builder out;
+  out << library << " needs more stack than the " << stack_left() / 1024
+      << " KiB that this thread has left, and no thread with " << ample_stack / 1024
+      << " KiB could be started for it (error " << reason
+      << "). Free host memory, end other threads, or call it on a thread with a stack of "
+      << ample_stack / 1024 << " KiB.";
+  return refusal(errc::out_of_host_memory, call, out.finish(), where, ample_stack, stack_left());
+}
+
 /// Calls one function of the table in force, as in `library_call<&nvrtc::entry_points::version>`,
 /// and turns its return code into a `result`.
 /// **Errors**: the library's code, with the name of the function; or the reason why the
@@ -72,7 +87,15 @@ result<> library_call(source_location where, Arguments... arguments) noexcept {
   const auto function = library_table<Library>().*Member;
   const char* name = library_function_name<Member>();
   if (function == nullptr) return fail(library_error<Library>(name, where));
-  return library_result(Library::domain, function(arguments...), name, where);
+  if constexpr (needs_ample_stack<Member>) {
+    int code = 0;
+    auto work = [&]() noexcept { code = function(arguments...); };
+    const int failure = on_ample_stack(work);
+    if (failure != 0) return fail(no_thread_error(Library::name, name, failure, where));
+    return library_result(Library::domain, code, name, where);
+  } else {
+    return library_result(Library::domain, function(arguments...), name, where);
+  }
 }
 
 inline cuda_error no_memory_for_output(const char* library, const char* call, std::size_t size,

@@ -86,7 +86,8 @@ inline const char* driver_advice(int code) noexcept {
              "the stack size limit.";
     case driver_code::illegal_instruction:
       return "A kernel executed an illegal instruction or a trap. The context is lost; compile for "
-             "the architecture of this device.";
+             "the architecture of this device. A kernel also traps if it synchronizes its grid in "
+             "a launch without .cooperative = true.";
     case driver_code::misaligned_address:
       return "A kernel accessed an address that is not a multiple of the access size. The context "
              "is lost; check the alignment of vector types and casts.";
@@ -97,8 +98,9 @@ inline const char* driver_advice(int code) noexcept {
       return "A kernel jumped to an address without code. The context is lost; check function "
              "pointers.";
     case driver_code::launch_failed:
-      return "A kernel failed. The context is lost; compute-sanitizer, and the CPU driver of "
-             "gpu/testing, report the cause.";
+      return "A kernel failed or executed a trap. The context is lost; compute-sanitizer, and the "
+             "CPU driver of gpu/testing, report the cause. A kernel traps, for example, if it "
+             "synchronizes its grid in a launch without .cooperative = true.";
     case driver_code::cooperative_launch_too_large:
       return "All blocks of a cooperative launch must be resident on the device at once; launch "
              "fewer blocks.";

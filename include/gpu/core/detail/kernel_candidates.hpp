@@ -3,16 +3,17 @@
 /// `kernel_candidates`: the kernels that a name in the source may mean.
 
 #include <gpu/core/detail/declared_name.hpp>
+#include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/error.hpp>
 
 namespace gpu::inline v1::detail {
 
 /// The kernels that fit a name best.
 struct kernel_candidates {
-  static constexpr unsigned most_listed = 16;
-  text symbol;        ///< the first one's name in the module
-  text_builder list;  ///< how to ask for each: `"sub(float*)", "sub(int*)"`
-  unsigned count = 0;
+  text symbol;         ///< the first one's name in the module
+  text_builder names;  ///< how to ask for each: `"sub(float*)", "sub(int*)"`
+  message_list list{names};
+  std::size_t count = 0;
   name_fit fit = name_fit::none;
 
   void add(name_fit with, const char* name, const declared_name& kernel) noexcept {
@@ -20,13 +21,14 @@ struct kernel_candidates {
     if (with > fit) {
       fit = with;
       count = 0;
-      list.finish();
+      names.finish();
+      list = message_list(names);
     }
     if (count++ == 0) symbol = text(name);
-    if (count > most_listed) return;
-    list << (count == 1 ? "\"" : ", \"");
-    kernel.write(list);
-    list << '"';
+    if (!list.add()) return;
+    names << '"';
+    kernel.write(names);
+    names << '"';
   }
 
   /// Returns the error for a name that several kernels fit. `owner` has them: "module" or
@@ -34,10 +36,9 @@ struct kernel_candidates {
   cuda_error ambiguity(const char* function, const char* owner, string_ref asked,
                        source_location where) noexcept {
     text_builder out;
-    out << "the " << owner << " has " << count << " kernels that \"" << asked
-        << "\" may mean. Write which: " << list.finish();
-    if (count > most_listed) out << ", and " << count - most_listed << " more";
-    out << '.';
+    list.finish();
+    out << "the " << owner << " has " << count << " kernels that \"" << escaped{asked}
+        << "\" may mean. Write which: " << names.finish() << '.';
     return refusal(errc::unknown_name, function, out.finish(), where, count, 1);
   }
 };

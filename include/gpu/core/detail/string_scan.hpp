@@ -35,6 +35,11 @@ inline string_ref without_front(string_ref whole, std::size_t count) noexcept {
   return whole.substring(count, whole.size() - count);
 }
 
+/// Returns a source without the byte order mark that some editors write before it.
+inline string_ref without_byte_order_mark(string_ref source) noexcept {
+  return starts_with(source, "\xef\xbb\xbf") ? without_front(source, 3) : source;
+}
+
 inline string_ref without_blanks(string_ref whole) noexcept {
   while (!whole.empty() && whole[0] == ' ') whole = without_front(whole, 1);
   return whole;

@@ -19,7 +19,8 @@ inline result<> set_node_attributes(CUgraphNode node, const node_parameters& par
                                     source_location where) noexcept {
   for (std::size_t i = 0; i < parameters.attribute_count; ++i)
     GPU_TRY(set_node_attribute(node, parameters.attributes[i], where));
-  if (parameters.cluster != nullptr) GPU_TRY(set_node_attribute(node, *parameters.cluster, where));
+  for (const CUlaunchAttribute* added : {parameters.cluster, parameters.cooperative})
+    if (added != nullptr) GPU_TRY(set_node_attribute(node, *added, where));
   return {};
 }
 
@@ -27,7 +28,8 @@ constexpr bool has_attribute(const node_parameters& parameters, CUlaunchAttribut
   for (std::size_t i = 0; i < parameters.attribute_count; ++i) {
     if (parameters.attributes[i].id == id) return true;
   }
-  return id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && parameters.cluster != nullptr;
+  return (id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && parameters.cluster != nullptr) ||
+         (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && parameters.cooperative != nullptr);
 }
 
 /// Resets the attributes that a changed kernel node has and its new description lacks: the driver

@@ -15,9 +15,11 @@ namespace gpu::inline v1::detail {
 /// records of launches point at their label even after the module is gone.
 struct kernel_limits {
   launch_label label;
-  dims grid;                      ///< largest extents
-  dims block;                     ///< largest extents
-  std::uint32_t kernel_threads;   ///< of a block, as the kernel's registers allow
+  dims grid;   ///< largest extents
+  dims block;  ///< largest extents
+  /// Of a block that needs no further check, as the kernel's registers allow; 0 if the kernel
+  /// synchronizes its grid, so that each launch is checked.
+  std::uint32_t kernel_threads;
   std::uint32_t device_threads;   ///< of a block, as the device allows
   std::uint32_t dynamic_shared;   ///< bytes of a block that need no opt-in, or had it
   std::uint32_t static_shared;    ///< bytes that the kernel declares
@@ -25,11 +27,12 @@ struct kernel_limits {
   std::uint32_t opt_in_shared;    ///< bytes of a block with opt-in
   std::uint32_t multiprocessors;  ///< of the device
   std::uint32_t has_clusters;     ///< whether the device has clusters of more than one block
+  std::uint32_t checked_threads;  ///< of a block, as the kernel's registers allow
 };
 
 /// Stands for the limits of a device on which the kernel was not launched yet: rejects every
 /// launch.
-inline constinit const kernel_limits no_limits{{}, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0};
+inline constinit const kernel_limits no_limits{{}, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
 /// The largest number of attributes that a launch can have: more than there are to choose from.
 inline constexpr std::size_t most_launch_attributes = 31;
@@ -45,7 +48,8 @@ inline constexpr std::size_t most_launch_attributes = 31;
   const dims& block = config.block;
   return is_within(config.grid, limits.grid) && is_within(block, limits.block) &&
          block.x * block.y * block.z <= limits.kernel_threads &&
-         config.shared_bytes <= limits.dynamic_shared && config.cluster == dims{};
+         config.shared_bytes <= limits.dynamic_shared && config.cluster == dims{} &&
+         !config.cooperative;
 }
 
 /// Returns whether there are attributes, of which none depends on the shape.
@@ -89,7 +93,8 @@ inline const kernel_limits* keep_limits(kernel_limits limits, const text& name,
         kept.dynamic_shared == limits.dynamic_shared &&
         kept.static_shared == limits.static_shared &&
         kept.multiprocessors == limits.multiprocessors &&
-        kept.has_clusters == limits.has_clusters && n->name == name) {
+        kept.has_clusters == limits.has_clusters &&
+        kept.checked_threads == limits.checked_threads && n->name == name) {
       return &kept;
     }
   }
@@ -103,8 +108,8 @@ inline const kernel_limits* keep_limits(kernel_limits limits, const text& name,
 /// Reads the limits of a kernel on a device, on behalf of `function`. The caller holds the lock,
 /// and a context of the device is current.
 inline result<const kernel_limits*> read_limits(const char* function, CUkernel kernel,
-                                                const text& name, CUdevice device,
-                                                source_location where) noexcept {
+                                                const text& name, bool synchronizes_grid,
+                                                CUdevice device, source_location where) noexcept {
   kernel_limits limits{};
   struct device_attribute {
     CUdevice_attribute which;
@@ -128,7 +133,7 @@ inline result<const kernel_limits*> read_limits(const char* function, CUkernel k
   };
   std::uint32_t raised = 0;
   const kernel_attribute of_kernel[] = {
-      {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &limits.kernel_threads},
+      {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &limits.checked_threads},
       {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &limits.static_shared},
       {CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &raised}};
   int value = 0;
@@ -146,6 +151,7 @@ inline result<const kernel_limits*> read_limits(const char* function, CUkernel k
                                       ? limits.default_shared - limits.static_shared
                                       : 0;
   limits.dynamic_shared = raised > available ? raised : available;
+  limits.kernel_threads = synchronizes_grid ? 0 : limits.checked_threads;
   const kernel_limits* kept = keep_limits(limits, name, device);
   if (kept == nullptr)
     return fail(out_of_host_memory_error(function, sizeof(kernel_limits), where));

@@ -24,7 +24,8 @@ struct kernel_record {
   text label;  ///< in messages: as the source has it
   module_parameter* parameters = nullptr;
   std::size_t parameter_count = 0;
-  bool parameters_known = false;  ///< not by drivers before CUDA 12.4
+  bool parameters_known = false;   ///< not by drivers before CUDA 12.4
+  bool synchronizes_grid = false;  ///< as far as the module's PTX shows
   kernel_record* next = nullptr;
   live_kernel live{};  ///< without code if no module owns the kernel
 

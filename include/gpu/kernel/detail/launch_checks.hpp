@@ -28,7 +28,9 @@ inline result<> check_extents(const prepared_launch& launch, const char* functio
     out << ", and its "
         << "xyz"[axis] << " extent of " << value
         << (value == 0 ? " is zero; it must be at least 1 and at most "
-                       : " is more than the device's limit of ")
+            : value == ~std::uint32_t{0}
+                ? " (or more, or negative) is not within the device's limit of "
+                : " is more than the device's limit of ")
         << most << ". " << (value == 0 ? "Skip the launch if there is nothing to do." : cure);
     return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where, value,
                         value == 0 ? 1 : most));
@@ -102,18 +104,18 @@ inline result<> check_shape(const prepared_launch& launch, const char* function,
   GPU_TRY(check_extents(launch, function, "block", config.block, limits.block,
                         "Use smaller blocks and more of them."));
   const std::uint64_t threads = config.block.volume();
-  if (threads > limits.kernel_threads) {
-    const bool by_kernel = limits.kernel_threads < limits.device_threads;
+  if (threads > limits.checked_threads) {
+    const bool by_kernel = limits.checked_threads < limits.device_threads;
     text_builder out;
     out << "kernel " << launch.kernel->label << ": a block of ";
     write(out, config.block);
     out << " has " << threads << " threads, more than the " << (by_kernel ? "kernel's" : "device's")
-        << " limit of " << limits.kernel_threads
+        << " limit of " << limits.checked_threads
         << (by_kernel ? ", which its registers or its __launch_bounds__ set. Use smaller blocks, "
                         "or change its __launch_bounds__."
                       : ". Use smaller blocks and more of them.");
     return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where, threads,
-                        limits.kernel_threads));
+                        limits.checked_threads));
   }
   return {};
 }
@@ -127,6 +129,7 @@ inline result<> allow_shared_memory(const kernel_on_device& target, const kernel
   if (asked > most) {
     text_builder out;
     out << "kernel " << target.kernel->label << ": " << asked
+        << (asked == ~std::uint32_t{0} ? " (or more, or a negative number of)" : "")
         << " bytes of dynamic shared memory are more than the limit of " << most
         << ": a block on device " << limits.label.device << " can have " << limits.opt_in_shared
         << " bytes, of which the kernel declares " << limits.static_shared
@@ -170,7 +173,8 @@ inline result<> check_cooperative(const prepared_launch& launch, const char* fun
         in, launch.where, &answer, kernel, static_cast<int>(config.block.volume()),
         std::size_t{config.shared_bytes}, 0u));
   } else {
-    const attributes_and_cluster attributes(config);
+    whole_attributes attributes(config);
+    attributes.add_cluster(config.cluster);
     const CUlaunchConfig native = native_config(config, nullptr, attributes.all, attributes.count);
     GPU_TRY(driver::call_in<&driver::entry_points::occupancy_max_active_clusters>(
         in, launch.where, &answer, kernel, &native));
@@ -189,16 +193,22 @@ inline result<> check_cooperative(const prepared_launch& launch, const char* fun
       refusal(errc::invalid_launch, function, out.finish(), launch.where, blocks, together));
 }
 
-/// Checks the shape against the attributes, once the shape alone was checked.
-inline result<> check_attributes_and_shape(const prepared_launch& launch, const char* function,
-                                           const kernel_limits& limits) noexcept {
-  const launch_attributes_ref& given = launch.config.attributes;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const CUlaunchAttribute& each = given.native()[i];
-    if (each.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && each.value.cooperative != 0)
-      return check_cooperative(launch, function, limits);
-  }
-  return {};
+/// Fails for a launch that is not cooperative, of a kernel that would stop at a trap then.
+inline result<> require_cooperative(const prepared_launch& launch, const char* function) noexcept {
+  if (!launch.kernel->synchronizes_grid) return {};
+  text_builder out;
+  out << "kernel " << launch.kernel->label
+      << " synchronizes its grid (cooperative_groups::this_grid().sync()), and the launch is not "
+         "cooperative: the kernel would trap. Add .cooperative = true to the launch_config, with "
+         "at most gpu::max_cooperative_blocks(kernel, device, block_size) blocks.";
+  return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where));
+}
+
+/// Checks cooperation against the shape, once the shape alone was checked.
+inline result<> check_cooperation(const prepared_launch& launch, const char* function,
+                                  const kernel_limits& limits) noexcept {
+  return is_cooperative(launch.config) ? check_cooperative(launch, function, limits)
+                                       : require_cooperative(launch, function);
 }
 
 /// Checks the arguments' memory, the attributes, and the shape against the limits, on behalf of
@@ -226,7 +236,7 @@ inline result<> launch_checked(const prepared_launch& launch) noexcept {
   // Before the lock: in a forked child, another thread of the parent may have held it.
   GPU_TRY(require_launch_function(false, launch.where));
   const kernel_limits& limits = *GPU_TRY(prepare_kernel(launch, "gpu::launch"));
-  GPU_TRY(check_attributes_and_shape(launch, "gpu::launch", limits));
+  GPU_TRY(check_cooperation(launch, "gpu::launch", limits));
   return on_stream(launch.stream, launch.where, [&] { return submit_any(launch, limits); });
 }
 

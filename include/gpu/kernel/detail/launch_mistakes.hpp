@@ -29,7 +29,18 @@ template <class A, class P> constexpr bool check_kernel_argument() noexcept {
       !host,
       "gpu::launch: this range is in host memory, which the kernel cannot access: copy it "
       "to a gpu::device_buffer, or pass gpu::in, gpu::out or gpu::inout of it");
-  static_assert(fits || result || host,
+  constexpr bool constant = !fits && !result && !host && lacks_only_const<A, P>();
+  static_assert(!constant,
+                "gpu::launch: this argument does not fit the kernel's parameter: its elements are "
+                "const, and those of the parameter are not; state the parameter as a pointer or a "
+                "span of const elements (const float*) if the kernel only reads them, or pass "
+                "memory that is not const");
+  constexpr bool wide = !fits && has_more_bits<A, P>();
+  static_assert(!wide,
+                "gpu::launch: this argument does not fit the kernel's parameter: it is an integer "
+                "with more bits, and the value may not fit; write static_cast<int>(n), or declare "
+                "the kernel's parameter with as many bits");
+  static_assert(fits || result || host || constant || wide,
                 "gpu::launch: this argument does not fit the kernel's parameter: it has another "
                 "type, or the conversion could change its value (cast it if that is intended), or "
                 "it is a temporary that would free its memory before the kernel runs");

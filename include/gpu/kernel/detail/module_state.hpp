@@ -6,6 +6,7 @@
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/kernel/detail/grid_barriers.hpp>
 #include <gpu/kernel/detail/image.hpp>
 #include <gpu/kernel/detail/kernel_names.hpp>
 #include <gpu/kernel/detail/kernel_record.hpp>
@@ -25,6 +26,7 @@ struct module_name {
 struct module_state : shared_object {
   CUlibrary library = nullptr;
   kernel_list kernels;
+  sequence<text> grid_barriers;  ///< the kernels that synchronize their grid, as far as PTX shows
   module_name* names = nullptr;  ///< only grows; any number of threads read it and add to it
   jit_log* log = nullptr;  ///< the driver may write to it as long as the library lives; or null
 
@@ -164,8 +166,9 @@ inline result<> require_whole_name(const char* function, string_ref name,
   if (zero == nullptr) return {};
   const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - name.data());
   text_builder out;
-  out << "the name that begins with \"" << name.substring(0, at) << "\" has a zero byte at " << at
-      << " of " << name.size() << ", where the driver would stop reading. Remove it.";
+  out << "the name that begins with \"" << escaped{name.substring(0, at)}
+      << "\" has a zero byte at " << at << " of " << name.size()
+      << ", where the driver would stop reading. Remove it.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, at, name.size()));
 }
 
@@ -204,6 +207,9 @@ inline result<> find_kernel(module_state& state, const text& name, kernel_record
   if (!got.has_value()) return is_unknown_name(got) ? result<>() : got;
   owned_kernel_record made = GPU_TRY(read_kernel(native, name, where));
   record = made.release();
+  for (const text& each : state.grid_barriers) {
+    if (each == name) record->synchronizes_grid = true;
+  }
   record->live = {native, &state, nullptr};
   add_live_kernel(record->live);
   state.kernels.add(record);

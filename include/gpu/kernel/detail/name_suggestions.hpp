@@ -3,6 +3,7 @@
 /// The error for a kernel name that a module does not have, with the names that it has, nearest
 /// first.
 
+#include <gpu/core/detail/message_parts.hpp>
 #include <gpu/kernel/detail/kernel_names.hpp>
 
 namespace gpu::inline v1::detail {
@@ -70,7 +71,7 @@ template <std::size_t Capacity> struct nearest_names {
 inline result<> refuse_unknown_kernel(CUlibrary library, string_ref asked,
                                       source_location where) noexcept {
   const declared_name wanted = split_declaration(asked);
-  nearest_names<16> nearest;
+  nearest_names<message_list::most> nearest;
   GPU_TRY(for_each_kernel_name(library, where, [&](const char* symbol) {
     const declared_name kernel = split_symbol(symbol);
     text_builder name;
@@ -78,20 +79,21 @@ inline result<> refuse_unknown_kernel(CUlibrary library, string_ref asked,
     nearest.add(name.finish(), name_distance(asked, wanted, symbol, kernel));
   }));
   text_builder out;
-  out << "the module has no kernel \"" << asked << "\". ";
+  out << "the module has no kernel \"" << escaped{asked} << "\". ";
   if (nearest.count != 0) {
     out << "Available kernels: ";
-    for (std::size_t i = 0; i < nearest.count; ++i) {
-      out << (i == 0 ? "" : ", ") << nearest.list[i].name;
+    message_list list(out);
+    for (std::size_t i = 0; i < nearest.seen; ++i) {
+      if (list.add()) out << nearest.list[i].name;
     }
-    if (nearest.seen > nearest.count) out << ", and " << nearest.seen - nearest.count << " more";
+    list.finish();
     out << ". ";
   }
   if (wanted.has_arguments) {
-    out << "An instance of a template is compiled on request: add .instance(\"" << asked
+    out << "An instance of a template is compiled on request: add .instance(\"" << escaped{asked}
         << "\") to the program.";
   } else {
-    out << "If it is a template, name its instance and add .instance(\"" << wanted.name
+    out << "If it is a template, name its instance and add .instance(\"" << escaped{wanted.name}
         << "<...>\") to the program.";
   }
   return fail(refusal(errc::unknown_name, "gpu::module::kernel", out.finish(), where));

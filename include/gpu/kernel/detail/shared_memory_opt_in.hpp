@@ -23,7 +23,8 @@ inline result<const kernel_limits*> find_limits(const kernel_on_device& target) 
   kernel_record& kernel = *target.kernel;
   const auto read = [&] {
     return driver::in_context(target.context, target.where, [&] {
-      return read_limits(target.function, kernel.native, kernel.label, target.device, target.where);
+      return read_limits(target.function, kernel.native, kernel.label, kernel.synchronizes_grid,
+                         target.device, target.where);
     });
   };
   const std::size_t index = limits_slot(target.device);

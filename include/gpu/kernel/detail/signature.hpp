@@ -87,21 +87,17 @@ inline constexpr signature_words passed_words{
     "gpu::launch", "passed", " are passed",
     "Pass arguments of the parameter types of the __global__ function, in order.\n", false};
 
-/// Writes a table: pads the cells of each line to the columns.
+/// Writes a line of a table: pads its cells to the columns.
 class table_writer {
  public:
-  explicit table_writer(text_builder& out) noexcept : out_{out}, start_{out.size()} {}
-  void end_line(const char* remark = "") noexcept {
-    out_ << remark << '\n';
-    start_ = out_.size();
-  }
+  explicit table_writer(text_builder& line) noexcept : line_{line} {}
+  void end_line(const char* remark = "") noexcept { line_ << remark << '\n'; }
   void pad_to(std::size_t column) noexcept {
-    while (out_.size() < start_ + column) out_ << ' ';
+    while (line_.size() < column) line_ << ' ';
   }
 
  private:
-  text_builder& out_;
-  std::size_t start_;
+  text_builder& line_;
 };
 
 /// Writes `   8 bytes at offset 16`, with the size right-aligned.
@@ -147,7 +143,7 @@ inline cuda_error signature_error(const signature_words& words, string_ref asked
                                   const module_parameter* actual, std::size_t actual_count,
                                   source_location where) noexcept {
   text_builder out;
-  out << "kernel " << asked << " has " << actual_count
+  out << "kernel " << escaped{asked} << " has " << actual_count
       << (actual_count == 1 ? " parameter" : " parameters") << ", and " << stated_count
       << words.are_given << (stated_count == actual_count ? ", but they differ" : "") << ":\n";
   std::size_t type_width = 7;
@@ -159,24 +155,28 @@ inline cuda_error signature_error(const signature_words& words, string_ref asked
   constexpr std::size_t kernel_column = 6;
   const std::size_t size_column = kernel_column + (declared_width == 0 ? 0 : declared_width + 2);
   const std::size_t given_column = size_column + (words.with_offsets ? 27 : 14);
-  table_writer table(out);
-  out << "   #";
+  text_builder line;
+  table_writer table(line);
+  line << "   #";
   table.pad_to(kernel_column);
-  out << "kernel";
+  line << "kernel";
   table.pad_to(given_column);
-  out << words.given;
+  line << words.given;
   table.end_line();
+  out << line.finish();
   parameter_places places;
   bool marked = false;
+  constexpr std::size_t most_rows = 20;
+  message_list rows(out, "", most_rows);
   for (std::size_t i = 0; i < (stated_count > actual_count ? stated_count : actual_count); ++i) {
-    out << (i + 1 < 10 ? "   " : "  ") << i + 1;
+    line << (i + 1 < 10 ? "   " : "  ") << i + 1;
     table.pad_to(kernel_column);
     if (i < actual_count) {
-      out << types.next();
+      line << types.next();
       table.pad_to(size_column);
-      write_size_and_offset(out, actual[i].size, actual[i].offset, words.with_offsets);
+      write_size_and_offset(line, actual[i].size, actual[i].offset, words.with_offsets);
     } else {
-      out << "nothing";
+      line << "nothing";
     }
     table.pad_to(given_column);
     bool same = i < actual_count && i < stated_count;
@@ -184,16 +184,22 @@ inline cuda_error signature_error(const signature_words& words, string_ref asked
       const std::size_t place = places.next(stated[i], same ? actual[i].offset : 0);
       same =
           same && fits(stated[i], actual[i]) && (!words.with_offsets || place == actual[i].offset);
-      out << stated[i].type;
+      line << stated[i].type;
       table.pad_to(given_column + type_width + 2);
-      write_size_and_offset(out, stated[i].size, place, words.with_offsets);
-      if (stated[i].pointer_size != 0) out << " (or " << stated[i].pointer_size << " as a pointer)";
+      write_size_and_offset(line, stated[i].size, place, words.with_offsets);
+      if (stated[i].pointer_size != 0)
+        line << " (or " << stated[i].pointer_size << " as a pointer)";
     } else {
-      out << "nothing";
+      line << "nothing";
     }
-    table.end_line(same || marked ? "" : "   <-- the first difference");
+    const bool first_difference = !same && !marked;
+    table.end_line(first_difference ? "   <-- the first difference" : "");
     marked = marked || !same;
+    const text row = line.finish();
+    if (rows.add() || first_difference) out << row;
   }
+  rows.finish();
+  if (rows.count() > most_rows) out << '\n';
   out << words.cure;
   return refusal(errc::argument_mismatch, words.function, out.finish(), where, stated_count,
                  actual_count);

@@ -8,14 +8,18 @@
 
 namespace gpu::inline v1::detail {
 
-/// The attributes of a launch and, as one more, its cluster.
-struct attributes_and_cluster {
-  explicit attributes_and_cluster(const launch_config& config) noexcept {
-    for (; count < config.attributes.size(); ++count)
-      all[count] = config.attributes.native()[count];
-    all[count++] = cluster_attribute(config.cluster);
+/// The attributes of a launch and, as more of them, its cooperation and its cluster.
+struct whole_attributes {
+  explicit whole_attributes(const launch_config& config) noexcept {
+    for (std::size_t i = 0; i < config.attributes.size(); ++i) {
+      const CUlaunchAttribute& each = config.attributes.native()[i];
+      if (!config.cooperative || each.id != CU_LAUNCH_ATTRIBUTE_COOPERATIVE) all[count++] = each;
+    }
+    if (config.cooperative) all[count++] = cooperative_attribute();
   }
-  CUlaunchAttribute all[most_launch_attributes + 1];
+  void add_cluster(const dims& cluster) noexcept { all[count++] = cluster_attribute(cluster); }
+
+  CUlaunchAttribute all[most_launch_attributes + 2];
   std::size_t count = 0;
 };
 
@@ -57,11 +61,12 @@ inline result<> submit_with_attributes(const prepared_launch& launch, const kern
   return explain_launch_failure(code, ticket, limits.label, stream.native(), where);
 }
 
-/// Submits a launch in any shape. The driver takes a cluster as one more attribute.
+/// Submits a launch in any shape. The driver takes a cluster and cooperation as attributes.
 inline result<> submit_any(const prepared_launch& launch, const kernel_limits& limits) noexcept {
   const launch_config& config = launch.config;
-  if (config.cluster != dims{}) {
-    const attributes_and_cluster attributes(config);
+  if (config.cooperative || config.cluster != dims{}) {
+    whole_attributes attributes(config);
+    if (config.cluster != dims{}) attributes.add_cluster(config.cluster);
     return submit_with_attributes(launch, limits, attributes.all, attributes.count);
   }
   if (const launch_attributes_ref& attributes = config.attributes; attributes.size() != 0)

@@ -23,22 +23,26 @@ inline bool is_unloaded(driver_state& driver, const node_work& what) {
                                : !driver.functions.find(asked.func);
 }
 
-/// Gives a kernel node the clusters that its attributes ask for. A node whose description changes
-/// may have a misfit for a while.
-inline CUresult apply_cluster(call& c, node_work& what, bool may_misfit) {
-  const auto given = std::find_if(
-      what.attributes.begin(), what.attributes.end(), [](const CUlaunchAttribute& each) {
-        return number_of(each.id) == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-      });
-  if (!what.kernel || given == what.attributes.end()) return CUDA_SUCCESS;
-  const auto& asked = given->value.clusterDim;
+/// Gives a kernel node the clusters and the cooperation that its attributes ask for. A node whose
+/// description changes may have a misfit for a while.
+inline CUresult apply_attributes(call& c, node_work& what, bool may_misfit) {
+  const CUlaunchAttributeValue *cluster = nullptr, *cooperative = nullptr;
+  for (const CUlaunchAttribute& each : what.attributes) {
+    if (number_of(each.id) == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) cluster = &each.value;
+    if (number_of(each.id) == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) cooperative = &each.value;
+  }
+  if (!what.kernel || (cluster == nullptr && cooperative == nullptr)) return CUDA_SUCCESS;
   auto changed = std::make_shared<kernel_launch>(*what.kernel);
   launch_order order;
   order.grid = changed->what.grid;
   order.block = changed->what.block;
   order.shared = changed->what.dynamic_shared_bytes;
-  order.cooperative = changed->what.cooperative;
-  order.cluster = {asked.x, asked.y, asked.z};
+  order.cooperative =
+      cooperative != nullptr ? cooperative->cooperative != 0 : changed->what.cooperative;
+  if (cluster != nullptr)
+    order.cluster = {cluster->clusterDim.x, cluster->clusterDim.y, cluster->clusterDim.z};
+  else if (changed->what.explicit_cluster)
+    order.cluster = changed->what.cluster;
   function_ptr function;
   if (const CUresult bad = find_function(c, changed->asked.func, what.context, function))
     return bad;
@@ -46,7 +50,9 @@ inline CUresult apply_cluster(call& c, node_work& what, bool may_misfit) {
   if (bad && !may_misfit) return bad;
   changed->misfit = bad != CUDA_SUCCESS;
   changed->what.cluster = cluster_of(*changed->kernel, order);
-  changed->what.explicit_cluster = asked.x != 0 || changed->kernel->entry->required_cluster.x != 0;
+  changed->what.explicit_cluster =
+      order.cluster.x != 0 || changed->kernel->entry->required_cluster.x != 0;
+  changed->what.cooperative = order.cooperative;
   what.work = work_of(c.driver, what.context, changed);
   what.kernel = std::move(changed);
   return CUDA_SUCCESS;
@@ -93,7 +99,7 @@ inline CUresult graph_kernel_node_set_attribute(call& c, CUgraphNode handle,
   std::erase_if(changed.attributes,
                 [&](const CUlaunchAttribute& each) { return each.id == which; });
   changed.attributes.push_back(attribute);
-  if (const CUresult bad = apply_cluster(c, changed, false)) return bad;
+  if (const CUresult bad = apply_attributes(c, changed, false)) return bad;
   node->what = std::move(changed);
   return CUDA_SUCCESS;
 }

@@ -265,7 +265,7 @@ inline CUresult redescribe(call& c, CUgraphNodeParams* from, const graph_state& 
   node_work made;
   if (const CUresult bad = describe(c, *from, graph, made)) return bad;
   made.attributes = what.attributes;
-  if (const CUresult bad = apply_cluster(c, made, true)) return bad;
+  if (const CUresult bad = apply_attributes(c, made, true)) return bad;
   if (what.child) destroy_graph(c.driver, what.child);
   what = std::move(made);
   return CUDA_SUCCESS;
