@@ -18,6 +18,7 @@ struct loop_argument {
   const loop_operand* operand;      ///< null for numbers and plain pointers
   void* value;                      ///< the number or the pointer
   const copy_end* plain = nullptr;  ///< the memory of a plain pointer, if it is known
+  const text* refused = nullptr;    ///< why the value is refused, if it is not empty
 };
 
 /// A snippet with the kernels that were made of it.
@@ -161,6 +162,16 @@ inline result<> require_usable_plain(const loop_call& call, std::size_t p) noexc
                         {call.name(p), *call.arguments[p].plain, 1}, call.where);
 }
 
+/// Fails if parameter `p`, a value or a plain pointer, cannot be passed.
+inline result<> require_passable(const loop_call& call, std::size_t p) noexcept {
+  const loop_argument& argument = call.arguments[p];
+  if (argument.plain != nullptr) return require_usable_plain(call, p);
+  if (argument.refused == nullptr || argument.refused->empty()) return {};
+  text_builder out;
+  out << call.name(p) << ": " << *argument.refused;
+  return fail(refusal(errc::invalid_argument, call.code().function, out.finish(), call.where));
+}
+
 /// Fails with the reason why operand `p` cannot be used on the call's stream.
 inline result<> require_usable(const loop_call& call, std::size_t p) noexcept {
   const snippet& code = call.code();
@@ -180,7 +191,7 @@ inline result<> check_operands(const loop_call& call, std::size_t& count, bool& 
   for (std::size_t p = 0; p < size; ++p) {
     const loop_operand* const operand = arguments[p].operand;
     if (operand == nullptr) {
-      if (arguments[p].plain != nullptr) GPU_TRY(require_usable_plain(call, p));
+      GPU_TRY(require_passable(call, p));
       continue;
     }
     if (operand->fault || !is_usable(operand->memory, parameters[p].type, context))
