@@ -272,9 +272,7 @@ class conjugate_gradient {
                                     source_location where) {
     if (value >= 0 && value <= 1e150) return {};
     detail::text_builder out;
-    out << name << " is ";
-    detail::write_number(out, value);
-    out << ", but must be a number from 0 to 1e150.";
+    out << name << " is " << value << ", but must be a number from 0 to 1e150.";
     return detail::fail(detail::refusal(errc::invalid_argument, function, out.finish(), where));
   }
 

@@ -4,6 +4,7 @@
 /// `sweep_faults`, which runs an operation once for each driver call that it makes, with that call
 /// failing.
 
+#include <gpu/core/detail/written_number.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/error_reporter.hpp>
@@ -58,8 +59,9 @@ class fault_injection {
   /// order.
   void fail_share(double share, std::uint64_t seed, CUresult code) {
     if (!(share >= 0 && share <= 1)) {
-      std::fprintf(
-          stderr, "gpu::testing: fail_share(%g, ...): the share must be between 0 and 1.\n", share);
+      gpu::detail::text_builder out;
+      out << "gpu::testing: fail_share(" << share << ", ...): the share must be between 0 and 1.\n";
+      std::fputs(out.finish().c_str(), stderr);
       std::abort();
     }
     add({rule::kind::share, 0, seed, code, share});
