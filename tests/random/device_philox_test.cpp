@@ -58,6 +58,21 @@ TEST_CASE("a graph draws new numbers at each launch if the engine is on the devi
   }
 }
 
+TEST_CASE("an engine on the device that goes on behind 2^64 numbers is used up", "[random]") {
+  const fixture f;
+  auto engine = test::value_of(gpu::device_philox::create(f.stream, gpu::philox(1, 0, ~0ull - 7)));
+  const auto numbers = gpu::random_bits<unsigned>(engine, gpu::shape{4});
+  const auto last = f.download(test::value_of(gpu::evaluate(f.stream, numbers)));
+  CHECK(test::value_of(engine.position(f.stream)).offset() == ~0ull - 3);
+  for (int k = 0; k < 2; ++k) {
+    CHECK(f.download(test::value_of(gpu::evaluate(f.stream, numbers))) != last);
+    gpu::philox here = test::value_of(engine.position(f.stream));
+    CHECK(test::says(
+        test::error_of(gpu::evaluate(f.stream, gpu::uniform<float>(here, gpu::shape{1}))),
+        "would pass 2^64"));
+  }
+}
+
 TEST_CASE("an engine on the device that was moved from is refused", "[random]") {
   const fixture f;
   auto engine = test::value_of(gpu::device_philox::create(f.stream, gpu::philox(1)));

@@ -316,5 +316,223 @@ TEST_CASE("Poisson numbers of a large mean are not rounded normal ones", "[rando
   CHECK(std::abs(sum / count - 1 / std::sqrt(mean)) < 6 * std::sqrt(15.0 / count));
 }
 
+constexpr double least = 5e-324, most = 1.7e308, infinity = std::numeric_limits<double>::infinity(),
+                 nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Beta numbers that are 0 or 1, the latter with the probability a / (a + b).
+template <class T> void check_ends(const fixture& f, double a, double b, double probability) {
+  CAPTURE(sizeof(T), a, b);
+  gpu::philox engine(31);
+  const auto x = made(f, gpu::beta<T>(engine, some, a, b));
+  const auto ones = static_cast<double>(std::count(x.begin(), x.end(), T{1}));
+  CHECK(std::count(x.begin(), x.end(), T{0}) + std::count(x.begin(), x.end(), T{1}) ==
+        static_cast<std::ptrdiff_t>(x.size()));
+  const auto n = static_cast<double>(x.size());
+  CHECK(std::abs(ones - n * probability) <= 6 * std::sqrt(n * probability * (1 - probability)));
+}
+
+TEST_CASE("beta numbers of tiny parameters are 0 or 1", "[random]") {
+  const fixture f;
+  check_ends<double>(f, least, least, 0.5);
+  check_ends<float>(f, least, least, 0.5);
+  check_ends<double>(f, 3 * least, least, 0.75);
+  check_ends<double>(f, 1e-310, 4e-310, 0.2);
+  check_ends<double>(f, 1e-308, 1e-308, 0.5);
+  check_ends<double>(f, 3e-307, 1e-307, 0.75);
+  check_ends<double>(f, 1e-290, 1e-291, 10. / 11);
+  check_ends<float>(f, 1e-20, 1e-20, 0.5);
+  check_ends<double>(f, least, 1e-300, 0);
+  check_ends<double>(f, 1, least, 1);
+  check_ends<double>(f, least, 0.5, 0);
+  check_ends<double>(f, least, 2, 0);
+  check_ends<double>(f, 1.5, least, 1);
+  check_ends<double>(f, most, least, 1);
+}
+
+TEST_CASE("beta numbers of huge parameters are near the mean", "[random]") {
+  const fixture f;
+  gpu::philox engine(32);
+  const auto check = [&](double a, double b, double mean) {
+    CAPTURE(a, b);
+    for (const double each : made(f, gpu::beta<double>(engine, gpu::shape{50}, a, b)))
+      CHECK(std::abs(each - mean) <= 4e-16 * mean);
+    for (const float each : made(f, gpu::beta<float>(engine, gpu::shape{50}, a, b)))
+      CHECK(each == static_cast<float>(mean));
+  };
+  check(1e308, 1e308, 0.5);
+  check(most, most, 0.5);
+  check(most, most / 3, 0.75);
+  check(1e308, 1.5, 1);
+  check(1e40, 3e40, 0.25);
+  check(most, most * 1e-8, 1 / (1 + 1e-8));
+  check_distribution(made(f, gpu::beta<double>(engine, some, 1e20, 1e20)),
+                     [](double v) { return normal_function((v - 0.5) * std::sqrt(8e20)); });
+}
+
+TEST_CASE("gamma numbers at the ends of the range of double have their distribution", "[random]") {
+  const fixture f;
+  gpu::philox engine(33);
+  check_distribution(made(f, gpu::gamma<double>(engine, some, 1e20)),
+                     [](double v) { return normal_function((v - 1e20) / 1e10); });
+  for (const double each : made(f, gpu::gamma<double>(engine, gpu::shape{50}, most)))
+    CHECK(std::abs(each - most) <= 1e-15 * most);
+  for (const double each : made(f, gpu::gamma<double>(engine, gpu::shape{50}, most, 1e-308)))
+    CHECK(std::abs(each - 1.7) <= 1e-15);
+  for (const float each : made(f, gpu::gamma<float>(engine, gpu::shape{50}, least)))
+    CHECK(each == 0);
+  // Some are finite though shape + 2/3 times the scale is not.
+  std::vector<int> cells;
+  for (const double each : made(f, gpu::gamma<double>(engine, some, 0.5, most)))
+    cells.push_back(std::min(8, static_cast<int>(10 * std::erf(std::sqrt(each / most)))));
+  check_frequencies(cells, 0, 8, [](long long k) { return k == 8 ? 0.2 : 0.1; });
+  // Multiples of the least number.
+  std::vector<int> multiples;
+  for (const double each : made(f, gpu::gamma<double>(engine, some, 3, least)))
+    multiples.push_back(static_cast<int>(each / least));
+  const auto below = [](double v) { return 1 - std::exp(-v) * (1 + v + v * v / 2); };
+  check_frequencies(multiples, 0, 20, [&](long long k) {
+    const auto v = static_cast<double>(k);
+    return below(v + 0.5) - (k == 0 ? 0 : below(v - 0.5));
+  });
+}
+
+TEST_CASE("indices of subnormal weights have their probabilities", "[random]") {
+  const fixture f;
+  gpu::philox engine(37);
+  const double host[] = {0, least, 3 * least};
+  const auto weights = test::value_of(gpu::discrete_weights::create(f.stream, host));
+  check_frequencies(made(f, gpu::discrete<int>(engine, many, weights)), 0, 2, [](long long k) {
+    return k == 0 ? 0 : k == 1 ? 0.25 : 0.75;
+  });
+}
+
+TEST_CASE("errors show the parameter and not the limit beside it", "[random]") {
+  const fixture f;
+  gpu::philox engine(36);
+  const gpu::shape<1> one{1};
+  const auto error = [&](const auto& numbers) {
+    return test::error_of(gpu::evaluate(f.stream, numbers));
+  };
+  CHECK(test::says(error(gpu::binomial<int>(engine, one, 10, 1.0000001)),
+                   "10 trials with the probability 1.0000001", "from 0 to 1"));
+  CHECK(test::says(error(gpu::bernoulli<int>(engine, one, 1.0000000000000002)),
+                   "the probability is 1.0000000000000002"));
+  CHECK(test::says(error(gpu::poisson<double>(engine, one, 1000000000000000.1)),
+                   "the mean is 1000000000000000.1"));
+  CHECK(test::says(error(gpu::uniform<double>(engine, one, 1.0000000000000002, 1)),
+                   "low is 1.0000000000000002 and high is 1"));
+  const std::int64_t high = std::int64_t{1} << 53;
+  CHECK(test::says(error(gpu::uniform_integers<std::int64_t>(engine, one, high + 1, high)),
+                   "low is 9007199254740993 and high is 9007199254740992"));
+  CHECK(test::says(error(gpu::uniform_integers<std::int64_t>(engine, one, -high, -high - 1)),
+                   "low is -9007199254740992 and high is -9007199254740993"));
+}
+
+TEST_CASE("binomial numbers of tiny and of almost certain events are right", "[random]") {
+  const fixture f;
+  gpu::philox engine(34);
+  const std::uint64_t trials = 1'000'000'000'000'000;
+  for (const double p : {least, 1e-310, 1e-300, 1e-30}) {
+    for (const double each : made(f, gpu::binomial<double>(engine, gpu::shape{50}, trials, p)))
+      CHECK(each == 0);
+  }
+  const double beside = 1 - 0x1p-53;
+  check_frequencies(made(f, gpu::binomial<double>(engine, some, trials, beside)),
+                    999'999'999'999'998, 1'000'000'000'000'000, [](long long k) {
+                      const double left = 1e15 * 0x1p-53, failures = 1e15 - static_cast<double>(k);
+                      return std::exp(-left) * std::pow(left, failures) / std::tgamma(failures + 1);
+                    });
+  for (const int each : made(f, gpu::binomial<int>(engine, gpu::shape{5}, 0, 0.3)))
+    CHECK(each == 0);
+}
+
+TEST_CASE("distributions in kernels end for all parameters", "[random]") {
+  // Those that a distribution does not have give NaN. These functions are not checked by the host.
+  const fixture f;
+  const auto draw = test::value_of((gpu::elementwise<const double*, const double*, double*>::create(
+      "a, b, x",
+      "gpu::philox own(7, i); double* const to = x + 6 * i;"
+      "to[0] = gpu::gamma<double>(own, a[i], b[i]);"
+      "to[1] = gpu::gamma<float>(own, a[i], b[i]);"
+      "to[2] = gpu::beta<double>(own, a[i], b[i]);"
+      "to[3] = gpu::beta<float>(own, a[i], b[i]);"
+      "to[4] = gpu::binomial(own, a[i], b[i]);"
+      "to[5] = gpu::poisson(own, a[i])",
+      {.preamble = "#include <gpu/random.hpp>"})));
+  const std::vector<double> kinds{nan,    -infinity, -1,    -least, 0,    least,
+                                  1e-308, 1e-300,    0.5,   1,      1.5,  100,
+                                  1e15,   1e20,      1e160, 1e300,  most, infinity};
+  std::vector<double> a, b;
+  for (const double first : kinds) {
+    for (const double second : kinds) {
+      a.push_back(first);
+      b.push_back(second);
+    }
+  }
+  const std::size_t count = a.size();
+  auto x = f.make<double>(6 * count);
+  const auto in_a = f.upload(a), in_b = f.upload(b);
+  test::value_of(draw.over(f.stream, gpu::slice(0, static_cast<std::ptrdiff_t>(count)), in_a, in_b,
+                           x.span().first(count)));
+  const auto found = f.download(x);
+  for (std::size_t k = 0; k < count; ++k) {
+    CAPTURE(a[k], b[k]);
+    const double* const of = found.data() + 6 * k;
+    const bool has_gamma = a[k] >= 0 && b[k] >= 0, has_beta = a[k] > 0 && b[k] > 0;
+    const bool finite = std::isfinite(a[k]) && std::isfinite(b[k]);
+    const bool has_binomial = a[k] >= 0 && a[k] < infinity && b[k] >= 0 && b[k] <= 1;
+    for (int which = 0; which < 2; ++which) {
+      if (!has_gamma || finite) CHECK(std::isnan(of[which]) == !has_gamma);
+      if (!has_beta || finite) CHECK(std::isnan(of[2 + which]) == !has_beta);
+      if (has_beta && finite) CHECK((of[2 + which] >= 0 && of[2 + which] <= 1));
+    }
+    CHECK(std::isnan(of[4]) == !has_binomial);
+    if (has_binomial) CHECK((of[4] >= 0 && of[4] <= a[k]));
+    CHECK(std::isnan(of[5]) == !(a[k] >= 0 && a[k] < infinity));
+  }
+}
+
+TEST_CASE("Poisson numbers of means that do not exist are NaN, as integers 0", "[random]") {
+  const fixture f;
+  const std::vector<double> means{nan, -infinity, -1,     -least, infinity,
+                                  0,   least,     1e-300, 1e300,  20};
+  const auto on_device = f.upload(means);
+  const auto check = [&](auto engine) {
+    const auto x = made(f, gpu::poisson<double>(engine, on_device));
+    const auto counts = made(f, gpu::poisson<unsigned>(engine, on_device));
+    for (std::size_t k = 0; k < 5; ++k) {
+      CHECK(std::isnan(x[k]));
+      CHECK(counts[k] == 0);
+    }
+    for (std::size_t k = 5; k < 8; ++k) CHECK((x[k] == 0 && counts[k] == 0));
+    CHECK((std::isnan(x[8]) || std::abs(x[8] / 1e300 - 1) < 1e-12));
+    CHECK((x[9] > 0 && x[9] < 60));
+  };
+  check(gpu::philox(35));
+  check(gpu::xorwow(35));
+  check(test::value_of(gpu::sobol64::create(f.stream, 1, {.offset = 5})));
+}
+
+/// Checks Poisson numbers of Sobol's points against the expansion of the inverse by Cornish and
+/// Fisher.
+void check_quantiles(const fixture& f, double mean) {
+  CAPTURE(mean);
+  auto engine = test::value_of(gpu::sobol64::create(f.stream, 1, {.offset = 1}));
+  auto same = test::value_of(gpu::sobol64::create(f.stream, 1, {.offset = 1}));
+  const auto z = made(f, gpu::normal<double>(engine, gpu::shape{15}));
+  const auto x = made(f, gpu::poisson<double>(same, gpu::shape{15}, mean));
+  for (std::size_t k = 0; k < z.size(); ++k)
+    CHECK(std::abs(x[k] - (mean + z[k] * std::sqrt(mean) + (z[k] * z[k] - 1) / 6)) < 2);
+}
+
+TEST_CASE("Poisson numbers of Sobol's points are the inverse for large means", "[random][sobol]") {
+  check_quantiles(fixture(), 1e6);
+}
+
+TEST_CASE("Poisson numbers of Sobol's points are the inverse for very large means",
+          "[random][sobol][hardware]") {
+  check_quantiles(fixture(), 1e12);
+}
+
 }  // namespace
 }  // namespace distributions_test

@@ -2,7 +2,9 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 
+#include <gpu/algorithm/elementwise.hpp>
 #include <gpu/compiler/compile.hpp>
+#include <gpu/graph.hpp>
 #include <gpu/kernel/launch.hpp>
 #include <gpu/kernel/module.hpp>
 #include <gpu/random.hpp>
@@ -11,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace engines_test {
@@ -398,6 +401,77 @@ TEST_CASE("an engine without more numbers says so", "[random]") {
   CHECK(test::says(
       test::error_of(gpu::assign(f.stream, out, gpu::uniform<float>(beyond, gpu::shape{8}))),
       "the sequence 70368744177664", "philox has 70368744177664", "smaller"));
+}
+
+/// Checks that an engine, and all that can be made of it, is refused.
+template <class Engine> void is_refused(const fixture& f, const Engine& engine, const char* why) {
+  CAPTURE(Engine::name, why);
+  const auto refused = [&](Engine each, const char* reason) {
+    const auto found =
+        test::error_of(gpu::evaluate(f.stream, gpu::uniform<float>(each, gpu::shape{8})));
+    CHECK(found == gpu::errc::invalid_argument);
+    CHECK(test::says(found, "gpu::uniform", reason));
+  };
+  refused(engine, why);
+  for (const std::uint64_t count : {std::uint64_t{1}, ~Engine::sequences + 1, ~std::uint64_t{0}}) {
+    Engine sequence = engine, skipped = engine;
+    sequence.skip_sequence(count);
+    refused(sequence, "");  // for either reason
+    skipped.skip(count);
+    refused(skipped, why);
+    refused(test::value_of(Engine::from_text(skipped.to_text())), why);
+  }
+  refused(Engine(engine.seed(), engine.sequence(), engine.offset()), why);
+}
+
+template <class Engine> std::vector<std::pair<Engine, const char*>> unusable_engines() {
+  Engine around(7, 5), used_up(7, 3, 4), beyond_all(7, 3);
+  around.skip_sequence(~std::uint64_t{0} - 3);
+  used_up.skip(~std::uint64_t{0} - 3);
+  // More numbers than 2^64, of which an element takes several.
+  gpu::normal<double>(beyond_all, gpu::shape<1>{std::size_t{1} << 63});
+  return {{Engine(7, Engine::sequences), "at the sequence"},
+          {Engine(7, ~std::uint64_t{0}), "the sequence 18446744073709551615"},
+          {around, "the sequence 18446744073709551615"},
+          {used_up, "would pass 2^64"},
+          {beyond_all, "would pass 2^64"}};
+}
+
+TEST_CASE("an engine that cannot be used makes none that can", "[random]") {
+  const fixture f;
+  for (const auto& [engine, why] : unusable_engines<gpu::philox>()) is_refused(f, engine, why);
+  for (const auto& [engine, why] : unusable_engines<gpu::xorwow>()) is_refused(f, engine, why);
+  for (const auto& [engine, why] : unusable_engines<gpu::mrg32k3a>()) is_refused(f, engine, why);
+  for (const auto& [engine, why] : unusable_engines<gpu::philox>()) {
+    is_refused(f, engine.split(3), why);
+    is_refused(f, engine.split(3).split(~std::uint64_t{0}), why);
+    CHECK(test::says(test::error_of(gpu::device_philox::create(f.stream, engine)),
+                     "gpu::device_philox::create", why));
+  }
+  static_assert(gpu::philox(7, 1).split(3).sequence() == 0);
+}
+
+TEST_CASE("a kernel does not take an engine that cannot be used", "[random]") {
+  const device_engines d;
+  auto out = d.f.make<unsigned>(3);
+  const auto kernel = d.kernel<gpu::philox_state, unsigned*>("from_host");
+  const auto untyped = test::value_of(d.loaded.kernel("from_host"));
+  const auto draw = test::value_of((gpu::elementwise<gpu::philox_state, unsigned*>::create(
+      "state, x", "x[i] = gpu::philox(state, i).next()",
+      {.preamble = "#include <gpu/random.hpp>"})));
+  auto graph = test::value_of(gpu::graph::create(d.f.device));
+  for (const auto& [engine, why] : unusable_engines<gpu::philox>()) {
+    CHECK(test::says(test::error_of(gpu::launch(d.f.stream, {1, 3}, kernel, engine, out)),
+                     "gpu::launch", "argument 1", why));
+    CHECK(test::says(test::error_of(gpu::launch(d.f.stream, {1, 3}, untyped, engine, out.span())),
+                     "argument 1", why));
+    CHECK(test::says(test::error_of(graph.add({}, gpu::kernel_node({1, 3}, kernel, engine, out))),
+                     "gpu::kernel_node", "argument 1", why));
+    CHECK(test::says(test::error_of(draw(d.f.stream, engine.split(1), out)), "gpu::elementwise",
+                     "state", why));
+  }
+  test::value_of(draw(d.f.stream, gpu::philox(7), out));
+  test::value_of(gpu::launch(d.f.stream, {1, 3}, kernel, gpu::philox(7), out));
 }
 
 }  // namespace

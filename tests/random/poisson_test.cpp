@@ -305,5 +305,30 @@ TEST_CASE("a billion Poisson numbers have the right frequencies",
   }
 }
 
+template <class Engine> void replaces_its_means(const fixture& f, Engine engine, Engine same) {
+  std::vector<double> host;
+  for (unsigned k = 0; k < 9001; ++k) host.push_back(k % 97);
+  auto own = f.upload(host);
+  const auto other = f.upload(host);
+  const auto expected = made(f, gpu::poisson<double>(same, other));
+  test::value_of(gpu::assign(f.stream, own, gpu::poisson<double>(engine, own)));
+  CHECK(f.download(own) == expected);
+  // Means that other elements replace are refused.
+  const auto error = test::error_of(gpu::assign(
+      f.stream, own.span().subspan(1), gpu::poisson<double>(engine, own.span().first(9000))));
+  CHECK(test::says(error, "out is written and overlaps means", "not element by element"));
+}
+
+TEST_CASE("Poisson numbers may replace their means", "[random][poisson]") {
+  const fixture f;
+  replaces_its_means(f, gpu::philox(5), gpu::philox(5));
+  replaces_its_means(f, gpu::xorwow(5), gpu::xorwow(5));
+  replaces_its_means(f, gpu::mrg32k3a(5), gpu::mrg32k3a(5));
+  replaces_its_means(f, test::value_of(gpu::device_philox::create(f.stream, gpu::philox(5))),
+                     test::value_of(gpu::device_philox::create(f.stream, gpu::philox(5))));
+  replaces_its_means(f, test::value_of(gpu::sobol32::create(f.stream, 1)),
+                     test::value_of(gpu::sobol32::create(f.stream, 1)));
+}
+
 }  // namespace
 }  // namespace poisson_test

@@ -273,9 +273,7 @@ class conjugate_gradient {
     const detail::ieee_number number = value;
     if (number >= 0 && number <= 1e150) return {};
     detail::text_builder out;
-    out << name << " is ";
-    detail::write_number(out, value);
-    out << ", but must be a number from 0 to 1e150.";
+    out << name << " is " << value << ", but must be a number from 0 to 1e150.";
     return detail::fail(detail::refusal(errc::invalid_argument, function, out.finish(), where));
   }
 

@@ -4,6 +4,7 @@
 /// that refer to device memory, nor they on the launch; both use this trait.
 
 #include <gpu/core/detail/traits.hpp>
+#include <gpu/core/text.hpp>
 
 namespace gpu::inline v1 {
 
@@ -20,10 +21,13 @@ namespace gpu::inline v1 {
 ///       static gpu::device_span<float> value(const my_array&&) = delete;
 ///       // optional: the context that the memory belongs to, empty after a move
 ///       static gpu::context_ref context(const my_array& a) noexcept { return a.context(); }
+///       // optional, of a type without memory: why a kernel may not have it, as a sentence; or
+///       empty static gpu::text refusal(const my_array& a) noexcept { return {}; }
 ///     };
 ///
 /// The functions must be cheap and must not fail; every launch calls them. With `context`, the
 /// launch rejects arguments that were moved from and memory that the kernel's device cannot access.
+/// With `refusal`, it rejects those for which there is a sentence.
 /// `static constexpr bool any_context = true;` declares that every device can access it.
 template <class A> struct kernel_argument {
   static constexpr const A& value(const A& argument) noexcept { return argument; }
@@ -55,6 +59,21 @@ concept has_kernel_value = requires(A&& argument) {
 template <class A>
 concept has_kernel_context =
     requires(const A& argument) { kernel_argument_of<A>::context(argument).native(); };
+
+/// Satisfied if some values of `A` may not be passed.
+template <class A>
+concept has_kernel_refusal = requires(const A& argument) {
+  { kernel_argument_of<A>::refusal(argument) } -> same<text>;
+};
+
+/// Returns why a kernel may not have the argument; empty if it may.
+template <class A> text refusal_of(const A& argument) noexcept {
+  if constexpr (has_kernel_refusal<A>) {
+    return kernel_argument_of<A>::refusal(argument);
+  } else {
+    return {};
+  }
+}
 
 template <class A>
 concept reached_from_any_context = requires { requires kernel_argument_of<A>::any_context; };

@@ -99,9 +99,9 @@ result<> launch_untyped(const stream_ref& stream, const launch_config& config,
 /// that was moved from; `errc::wrong_context` for a buffer of another device that the stream's
 /// device cannot reach (spans and pointers do not know their device, and are not checked);
 /// `errc::invalid_argument` for a view with strides whose parameter is a pointer; the reason for
-/// which a view is faulty; the driver's, with value and limit if an attribute exceeds a
-/// limit of the device. A fault of the kernel is reported by a later call, whose error names this
-/// launch and its source line.
+/// which a view is faulty or a value is refused (see `gpu::kernel_argument`); the driver's, with
+/// value and limit if an attribute exceeds a limit of the device. A fault of the kernel is reported
+/// by a later call, whose error names this launch and its source line.
 /// **Cost**: no allocation and no lock; the first launch on a device reads its limits. A buffer of
 /// another device costs a driver call each time; its span does not.
 /// **Capture**: allowed, except with `in`, `out` and `inout`. (cuLaunchKernel, or cuLaunchKernelEx

@@ -18,10 +18,16 @@ class device_philox {
  public:
   /// Makes an engine at the place of `engine`, or at the end of the block of four numbers in which
   /// it is.
-  /// **Ordering**: after the work queued on the stream; does not wait. **Errors**: those of
-  /// `gpu::full`. **Capture**: not allowed.
+  /// **Ordering**: after the work queued on the stream; does not wait. **Errors**:
+  /// `errc::invalid_argument` for an engine whose sequence is not less than `philox::sequences` or
+  /// whose numbers are used up; those of `gpu::full`. **Capture**: not allowed.
   static result<device_philox> create(const stream_ref& stream, const philox& engine,
                                       source_location where = source_location::current()) {
+    text reason = kernel_argument<philox>::refusal(engine);
+    if (!reason.empty()) {
+      return detail::fail(detail::refusal(errc::invalid_argument, "gpu::device_philox::create",
+                                          detail::move(reason), where));
+    }
     const std::uint64_t block = engine.offset() / 4 + (engine.offset() % 4 != 0 ? 1 : 0);
     auto blocks = GPU_TRY((gpu::full<std::uint64_t>(stream, shape<1>{1}, block, where)));
     return device_philox(detail::move(blocks), engine);
@@ -30,13 +36,17 @@ class device_philox {
   std::uint64_t seed() const noexcept { return start_.seed(); }
   std::uint64_t sequence() const noexcept { return start_.sequence(); }
 
-  /// Returns an engine of the host at the place where this one is now.
+  /// Returns an engine of the host at the place where this one is now. This one may go on behind
+  /// the 2^64 numbers that an engine of the host has, with numbers that no other one has; then the
+  /// engine that is returned is used up.
   /// **Ordering**: waits for the stream. **Errors**: `errc::empty_handle` after a move.
   /// **Capture**: not allowed.
   result<philox> position(const stream_ref& stream,
                           source_location where = source_location::current()) const {
     const std::uint64_t block = GPU_TRY(gpu::item(stream, blocks_, where));
-    return philox(seed(), sequence(), block * 4);
+    philox here(seed(), sequence());
+    for (int number = 0; number < 4; ++number) here.skip(block);
+    return here;
   }
 
  private:

@@ -2,6 +2,7 @@
 /// \file
 /// `discrete_weights` and `discrete`: indices that are chosen with given weights.
 
+#include <gpu/core/detail/written_number.hpp>
 #include <gpu/random/random_operand.hpp>
 
 namespace gpu::inline v1 {
@@ -38,6 +39,10 @@ class discrete_weights {
                            "greater than 0."),
                 where));
           }
+          // A uniform number times the sum needs digits, which subnormal numbers do not have.
+          if (sum < 1e-280) {
+            for (double& each : sums) each *= 0x1p600;
+          }
           return discrete_weights(GPU_TRY(array<double>::from(stream, sums, where)));
         });
   }
@@ -53,12 +58,11 @@ class discrete_weights {
 
   static unexpected<cuda_error> refuse(std::size_t k, double weight,
                                        source_location where) noexcept {
-    char sentence[160];
-    __builtin_snprintf(sentence, sizeof sentence,
-                       "weight %zu is %g, but weights must be at least 0 and have a finite sum.", k,
-                       weight);
+    detail::text_builder out;
+    out << "weight " << k << " is " << weight
+        << ", but weights must be at least 0 and have a finite sum.";
     return detail::fail(detail::refusal(errc::invalid_argument, "gpu::discrete_weights::create",
-                                        text(sentence), where, k));
+                                        out.finish(), where, k));
   }
 
   array<double> sums_;  ///< of all weights up to each one

@@ -133,7 +133,8 @@ auto poisson(Engine& engine, const shape<Rank>& extents, double mean) noexcept {
 }
 
 /// Poisson distributed numbers, each of its own mean. The means must live until the numbers are
-/// computed. They are not checked: those that are negative or no numbers give 0, as integers.
+/// computed. They are not checked: those that are negative or not finite, and with a Sobol engine
+/// those above 10^15, give NaN, as integers 0.
 template <class T, detail::random_engine Engine, detail::viewable Means>
 auto poisson(Engine& engine, Means&& means) noexcept {
   using mean = detail::remove_cv_t<detail::viewed_element_t<Means>>;

@@ -21,7 +21,11 @@ struct philox_state {
 
 namespace detail {
 
-struct engine_access;
+struct engine_access {
+  template <class Engine> static auto& position(Engine& engine) noexcept {
+    return engine.position_;
+  }
+};
 
 /// Returns the first two words of block `low` of a sequence of Philox 4x32-10.
 constexpr std::uint64_t philox_words(std::uint64_t seed, std::uint64_t sequence,
@@ -57,10 +61,13 @@ template <class Engine> class sequence_engine {
   /// Returns how many numbers of 32 bits are used.
   constexpr std::uint64_t offset() const noexcept { return position_.offset; }
 
-  /// Skips `count` numbers of 32 bits. **Cost**: an addition.
+  /// Skips `count` numbers of 32 bits. **Errors**: an engine whose numbers are used up stays so,
+  /// and what takes numbers from it fails. **Cost**: an addition.
   constexpr void skip(std::uint64_t count) noexcept { position_.reserve(count); }
   /// Goes on at the same place of the sequence that is `count` behind.
-  constexpr void skip_sequence(std::uint64_t count) noexcept { position_.sequence += count; }
+  /// **Errors**: an engine behind its last sequence stays there, and what takes numbers from it
+  /// fails.
+  constexpr void skip_sequence(std::uint64_t count) noexcept { position_.skip_sequence(count); }
 
   /// Returns the engine as text, such as "philox 42 0 1000".
   text to_text() const noexcept { return write_position(Engine::name, position_); }
@@ -95,8 +102,10 @@ class philox : public detail::sequence_engine<philox> {
   /// of an expression. It has a seed of its own, made by Philox from the seed, the sequence and `k`
   /// in a part of the counter's range that gives no numbers; the offset plays no role. Engines of
   /// different seeds are independent; two out of n such seeds are equal with the probability
-  /// n^2 / 2^65.
+  /// n^2 / 2^65. **Errors**: an engine that cannot be used, because its sequence is not less than
+  /// `sequences` or its numbers are used up, returns itself, which cannot be used either.
   constexpr philox split(std::uint64_t k) const noexcept {
+    if (!position_.is_usable(sequences)) return *this;
     constexpr std::uint64_t seeds = std::uint64_t{3} << 62;
     return philox(detail::philox_words(seed(), seeds | (sequence() << 16), k));
   }
@@ -106,6 +115,11 @@ template <> struct kernel_argument<philox> {
   /// Sequence s of the host begins with the sequence 65536 s of the device.
   static constexpr philox_state value(const philox& engine) noexcept {
     return {engine.seed(), engine.sequence() << 16, engine.offset()};
+  }
+  /// Returns why the engine cannot be used; empty if it can.
+  static text refusal(const philox& engine) noexcept {
+    return detail::describe_unusable(philox::name, philox::sequences,
+                                     detail::engine_access::position(engine));
   }
 };
 
@@ -141,12 +155,6 @@ template <class Engine> inline constexpr bool is_stored_engine = false;
 /// An engine whose numbers are independent of each other.
 template <class Engine>
 concept independent_engine = random_engine<Engine> && !is_quasi_random<Engine>;
-
-struct engine_access {
-  template <class Engine> static engine_position& position(Engine& engine) noexcept {
-    return engine.position_;
-  }
-};
 
 }  // namespace detail
 }  // namespace gpu::inline v1

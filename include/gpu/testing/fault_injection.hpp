@@ -5,6 +5,7 @@
 /// failing.
 
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/written_number.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/error_reporter.hpp>
@@ -60,8 +61,10 @@ class fault_injection {
   void fail_share(double share, std::uint64_t seed, CUresult code) {
     const gpu::detail::ieee_number number = share;
     if (!(number >= 0 && number <= 1)) {
-      std::fprintf(
-          stderr, "gpu::testing: fail_share(%g, ...): the share must be between 0 and 1.\n", share);
+      gpu::detail::text_builder out;
+      out << "gpu::testing: fail_share(" << number
+          << ", ...): the share must be between 0 and 1.\n";
+      std::fputs(out.finish().c_str(), stderr);
       std::abort();
     }
     add({rule::kind::share, 0, seed, code, share});

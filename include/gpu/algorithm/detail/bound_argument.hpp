@@ -9,15 +9,17 @@ namespace gpu::inline v1::detail {
 /// An argument on its way to the parameter `P` of a generated kernel.
 template <class P> struct bound_argument {
   P value;
+  text refused;  ///< why, if the argument is refused
 
   template <class A>
-  explicit bound_argument(A&& a) noexcept : value{pass_as<P>(static_cast<A&&>(a))} {
+  explicit bound_argument(A&& a) noexcept
+      : value{pass_as<P>(static_cast<A&&>(a))}, refused{refusal_of(a)} {
     static_assert(
         kernel_argument_for<A, P>,
         "this argument does not fit the parameter of the generated kernel: it has another "
         "type, or the conversion could change its value (cast it if that is intended)");
   }
-  loop_argument get() noexcept { return {nullptr, &value}; }
+  loop_argument get() noexcept { return {nullptr, &value, nullptr, nullptr, &refused}; }
 };
 template <class T> struct bound_argument<T*> {
   loop_operand operand;

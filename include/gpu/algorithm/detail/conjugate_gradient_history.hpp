@@ -3,6 +3,7 @@
 /// `cg_history`: what the host knows of a solve by conjugate gradients, and its errors.
 
 #include <gpu/algorithm/detail/conjugate_gradient_kernels.hpp>
+#include <gpu/core/detail/written_number.hpp>
 #include <gpu/core/sequence.hpp>
 
 namespace gpu::inline v1 {
@@ -15,12 +16,6 @@ inline constexpr std::size_t cg_interval = 8;
 /// p of each, and the square of the right-hand side's norm.
 inline constexpr std::size_t cg_slots = cg_interval + 1;
 inline constexpr std::size_t cg_numbers = 3 * cg_slots + 1;
-
-inline void write_number(text_builder& out, double value) noexcept {
-  char digits[32];
-  __builtin_snprintf(digits, sizeof digits, "%.3g", value);
-  out << digits;
-}
 
 /// The history of a solve, as the host knows it.
 struct cg_history {
@@ -65,9 +60,8 @@ inline result<> require_no_breakdown(const char* function, const cg_history& his
   out << "after " << history.residuals.size() - 1 << " iterations ";
   switch (history.state) {
     case cg_state::not_finite:
-      out << "the residual is not finite (";
-      write_number(out, history.residuals.back());
-      out << "). The matrix, the right-hand side or the guess has an infinity or NaN, or the "
+      out << "the residual is not finite (" << history.residuals.back()
+          << "). The matrix, the right-hand side or the guess has an infinity or NaN, or the "
              "numbers are too large for the type.";
       break;
     case cg_state::bad_preconditioner:
@@ -80,9 +74,8 @@ inline result<> require_no_breakdown(const char* function, const cg_history& his
              "and divide the solution by it.";
       break;
     default:
-      out << "p A p is ";
-      write_number(out, history.last_product);
-      out << ", so the matrix is not positive definite. Conjugate gradients need a symmetric "
+      out << "p A p is " << history.last_product
+          << ", so the matrix is not positive definite. Conjugate gradients need a symmetric "
              "positive definite matrix; if yours is negative definite, solve -A x = -b.";
   }
   return fail(refusal(errc::not_converged, function, out.finish(), where));
@@ -91,11 +84,9 @@ inline result<> require_no_breakdown(const char* function, const cg_history& his
 inline unexpected<cuda_error> refuse_to_go_on(const char* function, const cg_history& history,
                                               std::size_t limit, source_location where) noexcept {
   text_builder out;
-  out << "after " << history.residuals.size() - 1 << " iterations the norm of the residual is ";
-  write_number(out, history.residuals.back());
-  out << ", but at most ";
-  write_number(out, history.goal);
-  out << " was asked for, and most_iterations is " << limit
+  out << "after " << history.residuals.size() - 1 << " iterations the norm of the residual is "
+      << history.residuals.back() << ", but at most " << history.goal
+      << " was asked for, and most_iterations is " << limit
       << ". Call run() again to go on, allow more iterations, raise the tolerance to what the type "
          "can reach, or use a better preconditioner.";
   return fail(refusal(errc::not_converged, function, out.finish(), where,

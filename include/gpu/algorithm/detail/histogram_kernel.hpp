@@ -7,6 +7,7 @@
 #include <gpu/algorithm/detail/numbers_header.hpp>
 #include <gpu/algorithm/detail/sort_call.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/written_number.hpp>
 
 namespace gpu::inline v1::detail {
 
@@ -207,13 +208,12 @@ inline result<> check_counts(const histogram_request& request) {
       refusal(errc::invalid_argument, function, out.finish(), where, request.x.count(), largest));
 }
 
-/// Returns an `errc::invalid_argument` with a sentence that is formatted as by `printf`.
-template <class... Numbers>
-unexpected<cuda_error> refuse_bins(source_location where, const char* format,
-                                   Numbers... numbers) noexcept {
-  char sentence[256];
-  __builtin_snprintf(sentence, sizeof sentence, format, numbers...);
-  return fail(refusal(errc::invalid_argument, "gpu::histogram", text(sentence), where));
+/// Returns an `errc::invalid_argument` with a sentence that is made of parts.
+template <class... Parts>
+unexpected<cuda_error> refuse_bins(source_location where, const Parts&... parts) noexcept {
+  text_builder out;
+  (out << ... << parts);
+  return fail(refusal(errc::invalid_argument, "gpu::histogram", out.finish(), where));
 }
 
 inline result<> require_bins(const histogram_request& request) {
@@ -232,22 +232,20 @@ inline result<> run_even_histogram(const histogram_request& request) {
   GPU_TRY(require_bins(request));
   const double range = high - low;
   if (!ieee_number(range).is_finite()) {
-    return refuse_bins(where,
-                       "the range from %g to %g is not finite. Pass numbers that are finite, and "
-                       "not farther apart than the largest double.",
-                       low, high);
+    return refuse_bins(where, "the range from ", low, " to ", high,
+                       " is not finite. Pass numbers that are finite, and not farther apart than "
+                       "the largest double.");
   }
   if (!(low < high)) {
-    return refuse_bins(where, "low is %g and high is %g, but low must be less than high.", low,
-                       high);
+    return refuse_bins(where, "low is ", low, " and high is ", high,
+                       ", but low must be less than high.");
   }
   const double width = range / static_cast<double>(request.bins().count());
   if (!(uncombined(low + width) > low && uncombined(high - width) < high &&
         ieee_number(1 / width).is_finite())) {
-    return refuse_bins(where,
-                       "the range from %.17g to %.17g is too small for %llu bins: they would have "
-                       "a width of %g. Pass fewer counts or a larger range.",
-                       low, high, static_cast<unsigned long long>(request.bins().count()), width);
+    return refuse_bins(where, "the range from ", low, " to ", high, " is too small for ",
+                       request.bins().count(), " bins: they would have a width of ", width,
+                       ". Pass fewer counts or a larger range.");
   }
   return run_histogram(request);
 }

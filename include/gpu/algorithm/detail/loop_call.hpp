@@ -19,6 +19,7 @@ struct loop_argument {
   void* value;                         ///< the number or the pointer
   const copy_end* plain = nullptr;     ///< the memory of a plain pointer, if it is known
   const loop_operand* view = nullptr;  ///< the view of which a plain pointer is
+  const text* refused = nullptr;       ///< why the value is refused, if it is not empty
 };
 
 /// A snippet with the kernels that were made of it.
@@ -173,8 +174,18 @@ inline result<> require_plain_view(const loop_call& call, std::size_t p) noexcep
   out << call.name(p)
       << " is a view whose elements are not contiguous, but the parameter is a gpu::raw pointer, "
          "which has no strides. Pass a contiguous copy, which gpu::evaluate(stream, view) makes, "
-         "or "
-         "declare the parameter without gpu::raw.";
+         "or declare the parameter without gpu::raw.";
+  return fail(refusal(errc::invalid_argument, call.code().function, out.finish(), call.where));
+}
+
+/// Fails if parameter `p`, a value or a plain pointer, cannot be passed.
+inline result<> require_passable(const loop_call& call, std::size_t p) noexcept {
+  const loop_argument& argument = call.arguments[p];
+  if (argument.plain != nullptr) return require_usable_plain(call, p);
+  if (argument.view != nullptr) return require_plain_view(call, p);
+  if (argument.refused == nullptr || argument.refused->empty()) return {};
+  text_builder out;
+  out << call.name(p) << ": " << *argument.refused;
   return fail(refusal(errc::invalid_argument, call.code().function, out.finish(), call.where));
 }
 
@@ -197,8 +208,7 @@ inline result<> check_operands(const loop_call& call, std::size_t& count, bool& 
   for (std::size_t p = 0; p < size; ++p) {
     const loop_operand* const operand = arguments[p].operand;
     if (operand == nullptr) {
-      if (arguments[p].plain != nullptr) GPU_TRY(require_usable_plain(call, p));
-      if (arguments[p].view != nullptr) GPU_TRY(require_plain_view(call, p));
+      GPU_TRY(require_passable(call, p));
       continue;
     }
     if (operand->fault || !is_usable(operand->memory, parameters[p].type, context))

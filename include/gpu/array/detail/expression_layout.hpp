@@ -5,6 +5,7 @@
 
 #include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/leaf.hpp>
+#include <gpu/core/detail/written_number.hpp>
 
 namespace gpu::inline v1::detail {
 
@@ -127,10 +128,12 @@ inline unexpected<cuda_error> refuse_number(const evaluation& call,
   text_builder out;
   out << "the number ";
   if (!is_integral_kind(own)) {
-    const double value = __builtin_bit_cast(double, words[1]);
-    char digits[40];
-    __builtin_snprintf(digits, sizeof digits, "%g", value);
-    out << digits;
+    const auto value = __builtin_bit_cast(double, words[1]);
+    if (own == element_kind::float32) {
+      out << static_cast<float>(value);
+    } else {
+      out << value;
+    }
   } else if (facts_of(own).is_signed) {
     out << static_cast<std::int64_t>(words[1]);
   } else {

@@ -3,7 +3,7 @@
 /// Numbers in host memory whose type is known at run time only, for what prints and draws them.
 
 #include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/array/detail/decimal_digits.hpp>
+#include <gpu/core/detail/decimal_digits.hpp>
 
 #include <cstddef>
 

@@ -24,7 +24,7 @@ inline text library_header(string_ref name) {
 /// The hashes of the texts that are offered, those of each folder in turn by `hash_text`. They are
 /// a part of the cache's key in all programs, also in those that do not have the texts: so they
 /// find each other's results. The tests of device headers say what they have to be.
-inline constexpr std::uint64_t hash_of_random_headers = 0x1220'1a1d'370f'ab80;
+inline constexpr std::uint64_t hash_of_random_headers = 0x541e'f335'fd0f'0998;
 inline constexpr std::uint64_t hash_of_tensor_copy_headers = 0x2f8d'4ca2'0a2b'95c3;
 inline constexpr std::uint64_t start_of_hash = 0xcbf2'9ce4'8422'2325;
 

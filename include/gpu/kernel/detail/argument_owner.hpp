@@ -1,8 +1,8 @@
 #pragma once
 /// \file
 /// Arguments of a launch that know the context of their memory, and views. Rejects memory that was
-/// moved away, memory of a device that the kernel's device cannot reach, faulty views, and views
-/// with strides for a pointer.
+/// moved away, memory of a device that the kernel's device cannot reach, faulty views, views with
+/// strides for a pointer, and values that their type refuses.
 
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/driver/detail/current_context.hpp>
@@ -29,6 +29,8 @@ inline bool belongs_to([[maybe_unused]] const A& argument, [[maybe_unused]] bool
                        [[maybe_unused]] context_ref context) noexcept {
   if constexpr (has_first_stride<A>) {
     return !is_fault_address(argument.native()) && !(as_pointer && is_strided(argument));
+  } else if constexpr (has_kernel_refusal<A>) {
+    return kernel_argument_of<A>::refusal(argument).empty();
   } else if constexpr (!has_kernel_context<A>) {
     return true;
   } else if constexpr (reached_from_any_context<A>) {
@@ -38,8 +40,8 @@ inline bool belongs_to([[maybe_unused]] const A& argument, [[maybe_unused]] bool
   }
 }
 
-/// Lists the arguments that know their context, and the views; `Count` is the number of all
-/// arguments, and `as_pointers` says which are passed for pointers.
+/// Lists the arguments that know their context, the views, and those that are refused; `Count` is
+/// the number of all arguments, and `as_pointers` says which are passed for pointers.
 template <std::size_t Count> struct argument_owners {
   argument_owner list[Count == 0 ? 1 : Count];
   std::size_t count = 0;
@@ -62,6 +64,10 @@ template <std::size_t Count> struct argument_owners {
                        position,
                        true,
                        as_pointers[position - 1] && is_strided(argument)};
+    } else if constexpr (has_kernel_refusal<A>) {
+      text reason = kernel_argument_of<A>::refusal(argument);
+      if (!reason.empty())
+        list[count++] = {context_ref(), 0, 0, position, false, false, move(reason)};
     } else if constexpr (has_kernel_context<A>) {
       argument_owner& next = list[count++];
       next = {kernel_argument_of<A>::context(argument), 0, 0, position, false, false};
@@ -79,6 +85,11 @@ inline result<> check_owners(const prepared_launch& launch, const char* function
   for (const argument_owner* each = launch.owners; each != end; ++each) {
     if (each->context) continue;
     text_builder out;
+    if (!each->refused.empty()) {
+      out << "kernel " << launch.kernel->label << ": argument " << each->position << ": "
+          << each->refused;
+      return fail(refusal(errc::invalid_argument, function, out.finish(), launch.where));
+    }
     if (each->is_view) {
       const view_fault fault = fault_at(each->address, each->limit);
       if (!fault && !each->is_strided) continue;

@@ -8,14 +8,16 @@
 
 namespace gpu::inline v1::detail {
 
-/// An argument that knows the context of its memory, or a view, which may be faulty.
+/// An argument that knows the context of its memory, a view, which may be faulty, or an argument
+/// that is refused.
 struct argument_owner {
   context_ref context;  ///< empty if the memory was moved away, and for a view
   CUdeviceptr address;  ///< 0 for zero elements, or if every device reaches them
   std::int64_t limit;   ///< of a view: its first stride, see `view_fault`
   unsigned position;    ///< among the arguments, from 1
   bool is_view;
-  bool is_strided;  ///< a view that is passed for a pointer although it is not contiguous
+  bool is_strided;    ///< a view that is passed for a pointer although it is not contiguous
+  text refused = {};  ///< why, if the argument is refused
 };
 
 /// A launch with its arguments packed.

@@ -161,7 +161,8 @@ __device__ inline T on_sphere(Engine engine, unsigned long long axis, unsigned l
 }
 
 /// Returns a choice among `count`, all equally likely, by Lemire's method: the high half of a product
-/// chooses, and few of the low halves are rejected.
+/// chooses, and few of the low halves are rejected. At most every other number is: the remainder of
+/// 2^32, or of 2^64, by `count` is less than both `count` and what is left of the power above it.
 template <class Source>
 __device__ inline unsigned bounded32(Source& source, unsigned first, unsigned count) {
   unsigned long long product = (unsigned long long)first * count;
@@ -254,11 +255,14 @@ __device__ inline long long discrete(Engine& engine, const double* sums, long lo
   return random::search_sums(sums, count, random::of<double>::unit(engine));
 }
 
-/// A gamma distributed number, by Marsaglia and Tsang's method.
+/// A gamma distributed number, by Marsaglia and Tsang's method; NaN for parameters below 0 and NaN.
 template <class T, class Engine>
 __device__ inline T gamma(Engine& engine, double shape, double scale = 1) {
+  if (!(shape >= 0 && scale >= 0)) return T(nan(""));
   const double d = (shape < 1 ? shape + 1 : shape) - 1. / 3, c = 1 / sqrt(9 * d);
   double v;
+  // c is at most 0.41, so that v is positive for |x| < 2.4, and the first test accepts more than 0.9
+  // of these whatever the shape is: a round is the last one with a probability of more than 0.8.
   for (;;) {
     const double x = normal<T>(engine);
     v = 1 + c * x;
@@ -269,19 +273,32 @@ __device__ inline T gamma(Engine& engine, double shape, double scale = 1) {
     if (log(u) < 0.5 * x * x + d * (1 - v + log(v))) break;
   }
   if (shape < 1) v *= pow(random::unit53(engine), 1 / shape);
-  return T(scale * d * v);
+  // If the first product is infinite or has lost digits, the result need not.
+  const double factor = scale * d;
+  if (factor >= 2.2250738585072014e-308 && factor <= 1.7976931348623157e308) return T(factor * v);
+  return T(scale * (d * v));
 }
-/// A beta distributed number: by Johnk's method if both are at most 1, else of two gammas.
+/// A beta distributed number: by Johnk's method if both are at most 1, else of two gammas; NaN for
+/// parameters that are not greater than 0 or not finite.
 template <class T, class Engine> __device__ inline T beta(Engine& engine, double a, double b) {
+  if (!(a > 0 && b > 0)) return T(nan(""));
   if (a > 1 || b > 1) {
     double parts[2];
 #pragma unroll 1  // twice as much code would take twice as long to compile
     for (int k = 0; k < 2; ++k) parts[k] = gamma<double>(engine, k == 0 ? a : b);
-    return T(parts[0] / (parts[0] + parts[1]));
+    // The sum of two large numbers may be infinite where that of their halves is not.
+    const double half = parts[0] + parts[1] > 1.7976931348623157e308 ? 0.5 : 1;
+    return T(half * parts[0] / (half * parts[0] + half * parts[1]));
   }
+  // A round is the last one if both uniform numbers are below 0.49, since the powers of these are less
+  // than 1/2: with a probability of more than 1/5.
   for (;;) {
-    const double u = log(random::unit53(engine)) / a, v = log(random::unit53(engine)) / b;
+    const double x = log(random::unit53(engine)), y = log(random::unit53(engine));
+    const double u = x / a, v = y / b;
     const double larger = u > v ? u : v;
+    // If both are too small for a number, their difference is too large for the result to be anything
+    // but 0 or 1. The factor keeps the digits of small parameters.
+    if (larger < -1.7976931348623157e308) return T(x * 0x1p600 * b > y * 0x1p600 * a);
     const double sum = larger + log(exp(u - larger) + exp(v - larger));
     if (sum <= 0) return T(exp(u - sum));
   }
@@ -316,13 +333,16 @@ __device__ inline double half_deviance(double k, double mean) {
 }  // namespace random
 
 /// The number of successes in `trials`, each with the probability p. Exact: by waiting times if few
-/// are expected, else by Hormann's transformed rejection.
+/// are expected, else by Hormann's transformed rejection. NaN for a probability outside 0 to 1, and for
+/// a number of trials below 0 or infinite.
 template <class Engine> __device__ inline double binomial(Engine& engine, double trials, double p) {
+  if (!(p >= 0 && p <= 1 && trials >= 0 && trials <= 1.7976931348623157e308)) return nan("");
   const double n = trials, q = p > 0.5 ? 1 - p : p;
-  if (!(q > 0)) return p == 0 ? 0 : q == 0 ? n : q - q;
+  if (q == 0) return p == 0 ? 0 : n;
   double k = 0;
   if (n * q < 10) {
     const double log_failure = log1p(-q);
+    // Fewer than ten waiting times are expected; each of them is at least 1.
     double place = floor(log(random::unit53(engine)) / log_failure) + 1;
     for (; place <= n; ++k) place += floor(log(random::unit53(engine)) / log_failure) + 1;
     return p > 0.5 ? n - k : k;
@@ -338,6 +358,8 @@ template <class Engine> __device__ inline double binomial(Engine& engine, double
     return random::half_deviance(count, mean) + random::half_deviance(n - count, n - mean);
   };
   const double mode = floor((n + 1) * q), of_mode = deviance(mode), scale = alpha / ratio(mode);
+  // The deviation is at least the root of 5, so that `surely` is at least 0.3: by the first test alone a
+  // round is the last one with a probability of more than 1/4.
   for (;;) {
     const double u = random::unit53(engine) - 0.5, v = random::unit53(engine);
     const double s = 0.5 - fabs(u);

@@ -17,12 +17,40 @@ struct engine_position {
   /// Uses up `count` numbers and returns where they begin.
   constexpr std::uint64_t reserve(std::uint64_t count) noexcept {
     const std::uint64_t first = offset;
-    exhausted = __builtin_add_overflow(offset, count, &offset) || exhausted;
+    if (__builtin_add_overflow(offset, count, &offset)) exhaust();
     return first;
+  }
+  /// Uses up all numbers. The offset does not wrap around, so that no copy of it begins anew.
+  constexpr void exhaust() noexcept {
+    offset = ~std::uint64_t{0};
+    exhausted = true;
+  }
+  /// Goes on to another sequence; to one that no engine has rather than around to the first ones.
+  constexpr void skip_sequence(std::uint64_t count) noexcept {
+    if (__builtin_add_overflow(sequence, count, &sequence)) sequence = ~std::uint64_t{0};
+  }
+  /// Returns whether an engine with so many sequences can be here.
+  constexpr bool is_usable(std::uint64_t sequences) const noexcept {
+    return sequence < sequences && !exhausted;
   }
   friend constexpr bool operator==(const engine_position&,
                                    const engine_position&) noexcept = default;
 };
+
+/// Returns why an engine cannot be used, as a sentence; empty if it can.
+inline text describe_unusable(const char* name, std::uint64_t sequences,
+                              const engine_position& position) noexcept {
+  if (position.is_usable(sequences)) return {};
+  text_builder out;
+  if (position.sequence >= sequences) {
+    out << "the engine is at the sequence " << position.sequence << ", but " << name << " has "
+        << sequences << " of them. Use a smaller number, or another seed.";
+  } else {
+    out << "the engine's offset would pass 2^64, the number of numbers in a sequence of " << name
+        << ". Use another sequence, or another seed.";
+  }
+  return out.finish();
+}
 
 /// Writes `NAME SEED SEQUENCE OFFSET`.
 inline text write_position(const char* name, const engine_position& position) noexcept {
@@ -56,7 +84,7 @@ inline result<engine_position> read_position(const char* name, string_ref writte
   engine_position read;
   bool good = skip_word(name) && read_number(read.seed) && read_number(read.sequence) &&
               read_number(read.offset);
-  read.exhausted = good && skip_word(" exhausted");
+  if (good && skip_word(" exhausted")) read.exhaust();
   if (good && at == end) return read;
   text_builder out;
   out << '"' << written

@@ -5,6 +5,7 @@
 #include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/written_number.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/random/detail/random_element.hpp>
@@ -80,26 +81,33 @@ constexpr const random_recipe& recipe_of(random_kind kind) noexcept {
   return random_recipes[static_cast<int>(kind)];
 }
 
-inline double printed(ieee_number number) noexcept { return number.value(); }
-template <class Number> Number printed(Number number) noexcept { return number; }
-
-/// Returns an `errc::invalid_argument` with a sentence that is formatted as by `printf`.
-template <class... Numbers>
+/// Returns an `errc::invalid_argument` with a sentence that is made of parts.
+template <class... Parts>
 unexpected<cuda_error> refuse_random(const random_distribution& d, source_location where,
-                                     const char* format, Numbers... numbers) noexcept {
-  char sentence[256];
-  __builtin_snprintf(sentence, sizeof sentence, format, printed(numbers)...);
-  return fail(refusal(errc::invalid_argument, recipe_of(d.kind).function, text(sentence), where));
+                                     const Parts&... parts) noexcept {
+  text_builder out;
+  (out << ... << parts);
+  return fail(refusal(errc::invalid_argument, recipe_of(d.kind).function, out.finish(), where));
+}
+
+/// Returns an end of the range of `integers`, all digits of which its double need not have.
+inline text write_end(ieee_number rounded, std::uint64_t bits) noexcept {
+  text_builder out;
+  if (rounded < 0) {
+    out << static_cast<std::int64_t>(bits);
+  } else {
+    out << bits;
+  }
+  return out.finish();
 }
 
 /// Fails if values of this distribution may not fit in the elements.
 inline result<> require_fit(const random_distribution& d, const random_element& element,
                             ieee_number least, ieee_number most, source_location where) noexcept {
   if (!element.is_integer || (least >= element.least && most <= element.most)) return {};
-  return refuse_random(d, where,
-                       "values from %.17g to %.17g occur, but the elements hold those from %.17g "
-                       "to %.17g. Use elements of more bits.",
-                       least, most, element.least, element.most);
+  return refuse_random(d, where, "values from ", least, " to ", most,
+                       " occur, but the elements hold those from ", element.least, " to ",
+                       element.most, ". Use elements of more bits.");
 }
 
 /// Fails if the elements cannot tell the ends of a range apart, or not hold its width.
@@ -107,20 +115,18 @@ inline result<> require_range(const random_distribution& d, const random_element
                               source_location where) noexcept {
   const ieee_number low = element.nearest(d.a), high = element.nearest(d.b);
   if (!(low < high)) {
-    return refuse_random(d, where,
-                         "low is %.17g and high is %.17g, but the elements hold %.17g for both. "
-                         "Pass numbers farther apart, or use elements of more bits.",
-                         d.a, d.b, low);
+    return refuse_random(d, where, "low is ", d.a, " and high is ", d.b, ", but the elements hold ",
+                         low,
+                         " for both. Pass numbers farther apart, or use elements of more bits.");
   }
   // Numbers of 16 bits are computed as float.
   const ieee_number width = ieee_number(high.value() - low.value())
                                 .rounded_to(element.is_double() ? float64_format : float32_format);
   if (is_finite(low) && is_finite(high) && is_finite(width)) return {};
-  return refuse_random(d, where,
-                       "low is %g and high is %g, but the elements hold numbers up to %g, and the "
-                       "distance must be at most %g. Use elements of more bits.",
-                       d.a, d.b, element.largest(),
-                       element.is_short() ? 3.4028235e38 : element.largest());
+  return refuse_random(
+      d, where, "low is ", d.a, " and high is ", d.b, ", but the elements hold numbers up to ",
+      element.largest(), ", and the distance must be at most ",
+      element.is_short() ? 3.4028235e38 : element.largest(), ". Use elements of more bits.");
 }
 
 /// Fails if a distribution does not exist for its parameters.
@@ -132,63 +138,53 @@ inline result<> check_distribution(const random_distribution& d, const random_el
     case random_kind::uniform_from:
       if (d.a < d.b && is_finite(d.b.value() - d.a.value()))
         return require_range(d, element, where);
-      return refuse_random(d, where,
-                           "low is %g and high is %g, but low must be less than high, and both "
-                           "must be finite.",
-                           d.a, d.b);
+      return refuse_random(d, where, "low is ", d.a, " and high is ", d.b,
+                           ", but low must be less than high, and both must be finite.");
     case random_kind::integers:
       if (d.empty_range) {
-        return refuse_random(d, where,
-                             "low is %.17g and high is %.17g, but low must not be greater than "
-                             "high. Exchange them.",
-                             d.a, d.b);
+        return refuse_random(d, where, "low is ", write_end(d.a, d.first), " and high is ",
+                             write_end(d.b, d.first + d.count - 1),
+                             ", but low must not be greater than high. Exchange them.");
       }
       return require_fit(d, element, d.a, d.b, where);
     case random_kind::normal:
     case random_kind::log_normal:
       if (is_finite(d.a) && d.b >= 0 && is_finite(d.b)) return {};
-      return refuse_random(d, where,
-                           "the mean is %g and the standard deviation %g, but both must be finite, "
-                           "and the standard deviation at least 0.",
-                           d.a, d.b);
+      return refuse_random(d, where, "the mean is ", d.a, " and the standard deviation ", d.b,
+                           ", but both must be finite, and the standard deviation at least 0.");
     case random_kind::exponential:
       if (d.a > 0 && is_finite(d.a)) return {};
-      return refuse_random(d, where, "the scale is %g, but must be greater than 0 and finite.",
-                           d.a);
+      return refuse_random(d, where, "the scale is ", d.a,
+                           ", but must be greater than 0 and finite.");
     case random_kind::bernoulli:
       if (d.a >= 0 && d.a <= 1) return {};
-      return refuse_random(d, where, "the probability is %g, but must be from 0 to 1.", d.a);
+      return refuse_random(d, where, "the probability is ", d.a, ", but must be from 0 to 1.");
     case random_kind::discrete:
       return require_fit(d, element, 0, static_cast<double>(d.count) - 1, where);
     case random_kind::on_sphere: return {};
     case random_kind::poisson: {
       if (d.has_means) return {};
       if (!(d.a >= 0 && d.a <= 1e15))
-        return refuse_random(d, where, "the mean is %g, but must be from 0 to 1e15.", d.a);
+        return refuse_random(d, where, "the mean is ", d.a, ", but must be from 0 to 1e15.");
       // Beyond this a number occurs less often than once in 10^30.
       return require_fit(d, element, 0, d.a.value() + 12 * __builtin_sqrt(d.a.value()) + 30, where);
     }
     case random_kind::binomial:
       if (!(d.a >= 0 && d.a <= 1e15) || __builtin_floor(d.a.value()) != d.a ||
           !(d.b >= 0 && d.b <= 1)) {
-        return refuse_random(d, where,
-                             "%g trials with the probability %g: there can be from 0 to 1e15 "
-                             "trials, with a probability from 0 to 1.",
-                             d.a, d.b);
+        return refuse_random(d, where, d.a, " trials with the probability ", d.b,
+                             ": there can be from 0 to 1e15 trials, with a probability from 0 to "
+                             "1.");
       }
       return require_fit(d, element, 0, d.a, where);
     case random_kind::gamma:
       if (d.a > 0 && d.b > 0 && is_finite(d.a) && is_finite(d.b)) return {};
-      return refuse_random(d, where,
-                           "the shape is %g and the scale %g, but both must be greater than 0 and "
-                           "finite.",
-                           d.a, d.b);
+      return refuse_random(d, where, "the shape is ", d.a, " and the scale ", d.b,
+                           ", but both must be greater than 0 and finite.");
     case random_kind::beta:
       if (d.a > 0 && d.b > 0 && is_finite(d.a) && is_finite(d.b)) return {};
-      return refuse_random(d, where,
-                           "the parameters are %g and %g, but both must be greater than 0 and "
-                           "finite.",
-                           d.a, d.b);
+      return refuse_random(d, where, "the parameters are ", d.a, " and ", d.b,
+                           ", but both must be greater than 0 and finite.");
   }
   return {};
 }

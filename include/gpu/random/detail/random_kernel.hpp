@@ -73,11 +73,14 @@ inline result<loop_state*> find_random(const random_request& request, bool align
         const bool draws = recipe.draws_until_accepted && !request.is_tabulated();
         if (!request.takes_rows() && !draws && request.element.type.bytes == 4) made.groups = 4;
         code.quick = required(writer.quick());
-        return describe_elementwise(made, required(names.finish()), required(writer.body()),
-                                    {.name = recipe.kernel,
-                                     .preamble = required(writer.preamble()),
-                                     .before = required(writer.before())},
-                                    where);
+        GPU_TRY(describe_elementwise(made, required(names.finish()), required(writer.body()),
+                                     {.name = recipe.kernel,
+                                      .preamble = required(writer.preamble()),
+                                      .before = required(writer.before())},
+                                     where));
+        // However a thread counts its elements, it reads the mean of one and then writes that one.
+        for (parameter_use& use : made.uses) use.reaches_others = false;
+        return {};
       });
 }
 

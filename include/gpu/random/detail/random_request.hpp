@@ -48,6 +48,10 @@ inline constexpr std::uint64_t interleaved_sequences = 4096;
 /// each of 65,536 sequences.
 inline constexpr std::uint64_t numbers_of_both_orders = std::uint64_t{1} << 19;
 
+/// The most elements for which numbers can be reserved, more than a memory has. Of up to eight
+/// numbers each, they are less than 2^64.
+inline constexpr std::uint64_t most_elements = std::uint64_t{1} << 60;
+
 /// A request for `count` elements of a type.
 struct random_request {
   random_distribution distribution;
@@ -102,7 +106,9 @@ struct random_request {
   void reserve_from(engine_position& engine) noexcept {
     source.position = engine;
     if (count == 0) return;
-    if (source.is_quasi_random()) {
+    if (count > most_elements) {
+      engine.exhaust();
+    } else if (source.is_quasi_random()) {
       // An engine that was moved from has no dimensions; its empty memory is refused later.
       used = source.shifts.count == 0 ? 0 : count / source.shifts.count;
     } else if (source.counts()) {
@@ -150,14 +156,9 @@ inline result<> check_source(const random_request& request, source_location wher
     } else {
       return {};
     }
-  } else if (source.position.sequence >= source.sequences) {
-    out << "the engine is at the sequence " << source.position.sequence << ", but " << source.name
-        << " has " << source.sequences << " of them. Use a smaller number, or another seed.";
-  } else if (source.position.exhausted) {
-    out << "the engine's offset would pass 2^64, the number of numbers in a sequence of "
-        << source.name << ". Use another sequence, or another seed.";
   } else {
-    return {};
+    if (source.position.is_usable(source.sequences)) return {};
+    out << describe_unusable(source.name, source.sequences, source.position);
   }
   return fail(refusal(errc::invalid_argument, request.recipe().function, out.finish(), where));
 }

@@ -185,14 +185,16 @@ class random_writer {
       out << (quickly ? "gpu::random::poisson_quickly(found, drawn, undecided)"
                       : "gpu::random::poisson_by_table(found, (unsigned)drawn, own, a)");
     } else if (is_poisson()) {
-      out << (request_.source.is_quasi_random()
+      const bool may_be_nan = element.is_integer && request_.distribution.has_means;
+      out << (may_be_nan ? "gpu::random::whole_count(" : "(")
+          << (request_.source.is_quasi_random()
                   ? "gpu::poisson(own, "
                   : "gpu::random::poisson_from((unsigned)drawn, own, ");
       if (request_.distribution.has_means)
         out << "(double)means[" << index << ']';
       else
         out << 'a';
-      out << ')';
+      out << "))";
     } else {
       out << request_.recipe().value;
     }

@@ -113,11 +113,15 @@ __device__ inline T log_normal(sobol<Word>& engine, T mean, T deviation) {
 }
 
 /// The smallest k up to which the probabilities of a Poisson distribution add up to a uniform
-/// number. Takes time in proportion to the standard deviation.
+/// number. Takes time in proportion to the standard deviation: each loop goes on by 1, below 2^53,
+/// until the probability of k is too small. NaN for a mean below 0 or above 10^15.
 template <class Word> __device__ inline double poisson(sobol<Word>& engine, double mean) {
   const double u = bits53(engine) * 1.1102230246251565e-16 + 5.5511151231257827e-17;
-  if (!(mean > 0)) return mean == 0 ? 0 : mean - mean;
-  double k = floor(mean), p = exp(k * log(mean) - mean - lgamma(k + 1)), sum = 0;
+  if (!(mean > 0 && mean <= 1e15)) return mean == 0 ? 0 : nan("");
+  // The logarithm of the factorial has no digits left behind the point for large means.
+  double k = floor(mean), sum = 0;
+  double p = mean < 1e6 ? exp(k * log(mean) - mean - lgamma(k + 1))
+                        : exp(-random::half_deviance(k, mean)) / random::factorial_ratio(k);
   for (double below = k, term = p; below >= 0 && term > 1e-20; --below) {
     sum += term;
     term *= below / mean;
