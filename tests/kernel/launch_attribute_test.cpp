@@ -9,6 +9,7 @@
 
 #include "kernel/recorded_launch.hpp"
 #include "support/captured.hpp"
+#include "support/drivers.hpp"
 
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/fill.hpp>
@@ -339,7 +340,9 @@ TEST_CASE("a kernel that synchronizes its grid is launched cooperatively, or ref
     value_of(gpu::fill(f.stream, f.out, 0u));
     value_of(
         gpu::launch(f.stream, {.grid = 2, .block = 1, .cooperative = cooperative}, tests, f.out));
-    CHECK(f.results(3) == (cooperative ? std::vector{2u, 2u, 2u} : std::vector{2u, 7u, 7u}));
+    const std::vector<unsigned> valid{2, 2, 2}, alone{2, 7, 7}, found = f.results(3);
+    // The driver of a GPU can make the grid valid in a launch that is not cooperative, too.
+    CHECK((found == (cooperative ? valid : alone) || (test::on_hardware() && found == valid)));
   }
   // From PTX alone, too, and with options for the driver's compiler.
   const auto ptx = value_of(gpu::compile(barriers)).ptx();

@@ -2,6 +2,7 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 
+#include <gpu/algorithm/detail/boolean_header.hpp>
 #include <gpu/algorithm/detail/loops_header.hpp>
 #include <gpu/compiler.hpp>
 #include <gpu/kernel.hpp>
@@ -13,6 +14,7 @@ using algorithm_test::fixture;
 
 // The quick way gives up at every 19th element; what it then leaves must not remain.
 constexpr char source[] = R"(
+#include <gpu/boolean.hpp>
 #include <gpu/loops.hpp>
 template <int width> struct group { unsigned y[width]; };
 extern "C" __global__ void turns(unsigned* out, int n) {
@@ -33,9 +35,11 @@ TEST_CASE("blocks that take tiles in turns run each element once", "[algorithm]"
   const fixture f;
   gpu::compile_options options;
   options.default_device = true;
-  const auto code = test::value_of(gpu::module::load(test::value_of(gpu::compile(
-      gpu::program(source).header(gpu::detail::loops_header_name, gpu::detail::loops_header),
-      options))));
+  const auto code = test::value_of(gpu::module::load(test::value_of(
+      gpu::compile(gpu::program(source)
+                       .header(gpu::detail::boolean_header_name, gpu::detail::boolean_header)
+                       .header(gpu::detail::loops_header_name, gpu::detail::loops_header),
+                   options))));
   const auto kernel = test::value_of(code.kernel<void*, int>("turns"));
   constexpr unsigned threads = 32, tile = threads * 4 * 2;
   for (const unsigned n : {1u, 3u, tile / 2, tile - 1, tile, tile + 1, 6 * tile, 7 * tile + 130}) {

@@ -37,7 +37,9 @@ TEST_CASE("an unknown kernel name lists ten others, and how many there are more"
     int listed = 0;
     for (int i = 1; i <= count; ++i) {
       listed += lists(i);
-      if (i < 10) CHECK(lists(i));  // nearer than most of the others
+      // The others are farther away. The driver decides the order of names that are equally far.
+      if (lists(i)) CHECK((i < 10 || i % 10 == 0));
+      if (count <= 10) CHECK(lists(i));
     }
     CHECK(listed == (count < 10 ? count : 10));
     const std::string more =
