@@ -146,6 +146,12 @@ inline gpu::result<> misuse([[maybe_unused]] gpu::stream_ref stream, gpu::device
 #elif GPU_REJECTED == 36
   // expect 36: write create({.parameters =
   GPU_TRY((gpu::reduction<float, const float*>::create("x", "0", "a + b", "x[i]")));
+#elif GPU_REJECTED == 37
+  // expect 37: it is an integer with more bits, and the value may not fit
+  GPU_TRY((gpu::elementwise<int, float*>()(stream, std::size_t{5}, x)));
+#elif GPU_REJECTED == 38
+  // expect 38: declare the parameter as `gpu::raw<const T*>` if it is only read
+  GPU_TRY((gpu::elementwise<float*, gpu::raw<float*>>()(stream, x, constant)));
 #else
   GPU_TRY(saxpy(stream, 2.0f, x, y));
   GPU_TRY(saxpy(stream, 2, constant, y.span()));

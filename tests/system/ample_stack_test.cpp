@@ -5,11 +5,18 @@
 #include <gpu/core/last_error.hpp>
 #include <gpu/system/ample_stack.hpp>
 
+#include "compiler/fork_support.hpp"
 #include "compiler/link_support.hpp"
 #include "support/results.hpp"
+#include "support/subprocess.hpp"
 
-#include <cerrno>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
 #include <string>
+#include <thread>
 
 namespace ample_stack_test {
 namespace {
@@ -94,6 +101,101 @@ TEST_CASE("programs are linked on a thread with 64 KiB of stack", "[system][comp
     error = linked.has_value() ? "" : linked.error().message().c_str();
   });
   CHECK(error == "");
+}
+
+/// Leaves the process so little address space that no stack of 8 MiB fits, for a scope.
+class little_address_space {
+ public:
+  little_address_space() {
+    REQUIRE(getrlimit(RLIMIT_AS, &before_) == 0);
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit less = before_;
+    less.rlim_cur = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + (4u << 20);
+    REQUIRE(setrlimit(RLIMIT_AS, &less) == 0);
+  }
+  little_address_space(const little_address_space&) = delete;
+  little_address_space& operator=(const little_address_space&) = delete;
+  ~little_address_space() { setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+/// Compiles a kernel with NVRTC, whatever caches hold.
+gpu::result<gpu::compiled_program> compile_number(int number) {
+  gpu::compile_cache cache({.use = gpu::cache_use::off});
+  return gpu::compile(
+      "extern \"C\" __global__ void f(int* x) { *x = " + std::to_string(number) + "; }",
+      {.architecture = gpu::architecture::compute(90), .cache = &cache});
+}
+
+// In a process of its own, because the C library keeps the stacks of threads that ended.
+TEST_CASE("child: cannot start a thread to compile", "[.child]") {
+  test::value_of(compile_number(-1));  // loads NVRTC
+  std::string error = "compiled";
+  bool good_later = false;
+  on_thread(std::size_t{128} << 10, [&] {
+    {
+      const little_address_space limited;
+      const auto made = compile_number(-2);
+      if (!made.has_value()) error = made.error().message().c_str();
+      CHECK((!made.has_value() && made.error() == gpu::errc::out_of_host_memory));
+    }
+    good_later = compile_number(-2).has_value();
+  });
+  CAPTURE(error);
+  CHECK(error.find("no thread with 8192 KiB could be started") != error.npos);
+  CHECK(error.find("Free host memory, end other threads") != error.npos);
+  CHECK(good_later);
+}
+
+TEST_CASE("an error says what to do if no thread can be started to compile", "[system][compiler]") {
+  if (test::address_sanitizer || test::thread_sanitizer) {
+    WARN("skipped: sanitizers map more memory than the limit of this test leaves");
+    return;
+  }
+  const test::program_outcome outcome = test::run_child("child: cannot start a thread to compile");
+  INFO(outcome.output);
+  CHECK(outcome.succeeded());
+}
+
+TEST_CASE("a process forks while and after a thread with little stack compiles",
+          "[system][compiler]") {
+  if (!test::threads_start_after_fork) {
+    WARN("skipped: this sanitizer's malloc may stay locked for ever in a forked child");
+    return;
+  }
+  // NVRTC that another thread was using at the fork is refused in the child. Nothing hangs.
+  const auto ends_in_fork = [] {
+    return test::exit_code_of_child([] {
+             bool ended = false;
+             on_thread(std::size_t{128} << 10, [&] {
+               const auto made = compile_number(-3);
+               ended = made.has_value() || made.error() == gpu::errc::process_forked;
+             });
+             return ended ? 0 : 1;
+           }) == 0;
+  };
+  std::atomic<int> compiled = 0;
+  std::atomic<bool> good = true;
+  std::thread other([&] {
+    on_thread(std::size_t{128} << 10, [&] {
+      for (int number = 1; number <= 4; ++number) {
+        good = good && compile_number(number).has_value();
+        ++compiled;
+      }
+    });
+  });
+  int forks = 0;
+  for (bool busy = true; busy || forks < 4; ++forks) {
+    busy = compiled < 4;
+    CHECK(ends_in_fork());
+  }
+  other.join();
+  CHECK(good);
+  CHECK(ends_in_fork());
+  CHECK(compile_number(5).has_value());
 }
 
 TEST_CASE("an expression is evaluated on a thread with 64 KiB of stack", "[system][array]") {

@@ -66,14 +66,28 @@ concept has_kernel_refusal = requires(const A& argument) {
   { kernel_argument_of<A>::refusal(argument) } -> same<text>;
 };
 
-/// Returns why a kernel may not have the argument; empty if it may.
-template <class A> text refusal_of(const A& argument) noexcept {
-  if constexpr (has_kernel_refusal<A>) {
-    return kernel_argument_of<A>::refusal(argument);
-  } else {
-    return {};
+/// Tells why a kernel may not have an argument, which must still live when it is asked.
+class argument_refusal {
+ public:
+  argument_refusal() noexcept = default;
+  template <class A> explicit argument_refusal([[maybe_unused]] const A& argument) noexcept {
+    if constexpr (has_kernel_refusal<A>) {
+      argument_ = __builtin_addressof(argument);
+      reason_ = [](const void* given) noexcept {
+        return kernel_argument_of<A>::refusal(*static_cast<const A*>(given));
+      };
+    }
   }
-}
+
+  /// Returns whether the argument is of a type that has values which kernels may not have.
+  explicit operator bool() const noexcept { return reason_ != nullptr; }
+  /// Returns the reason; empty if a kernel may have the argument.
+  text reason() const noexcept { return reason_ == nullptr ? text() : reason_(argument_); }
+
+ private:
+  const void* argument_ = nullptr;
+  text (*reason_)(const void*) noexcept = nullptr;
+};
 
 template <class A>
 concept reached_from_any_context = requires { requires kernel_argument_of<A>::any_context; };

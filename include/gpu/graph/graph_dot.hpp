@@ -50,12 +50,12 @@ inline result<> require_writable(const char* path, const char* function,
   const auto error = [&] { return refusal(errc::file_error, function, out.finish(), where); };
   struct stat about{};
   if (::stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
-    out << '"' << path << "\" is a directory; pass the name of a file in it.";
+    out << '"' << escaped{path} << "\" is a directory; pass the name of a file in it.";
     return fail(error());
   }
   if (::faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0) return {};
   if (errno != ENOENT) {
-    out << '"' << path << "\" cannot be written: " << std::strerror(errno)
+    out << '"' << escaped{path} << "\" cannot be written: " << std::strerror(errno)
         << "; pass the name of another file, or give this process permission to write it.";
     return fail(error());
   }

@@ -57,7 +57,8 @@ template <class... Parameters> class kernel_node {
                                          arguments_.pointers(),
                                          where,
                                          owners_.list,
-                                         owners_.count};
+                                         owners_.count,
+                                         &owners_.refusal};
     const detail::kernel_limits& limits =
         *GPU_TRY(detail::prepare_kernel(launch, "gpu::kernel_node"));
     // A node of an executable graph keeps the attributes that it was instantiated with.

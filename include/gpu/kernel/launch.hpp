@@ -26,8 +26,8 @@ template <class... A>
   if (belong && is_fast_path(config, limits))
     return submit(stream, config, kernel, limits, pointers, where);
   const argument_owners<sizeof...(A)> owners(as_pointers, arguments...);
-  return check_and_submit(
-      {stream, config, kernel, pointers, where, owners.list, belong ? 0 : owners.count});
+  return check_and_submit({stream, config, kernel, pointers, where, owners.list,
+                           belong ? 0 : owners.count, &owners.refusal});
 }
 
 /// Launches a kernel whose parameters are `P...`.

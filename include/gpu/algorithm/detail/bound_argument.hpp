@@ -6,20 +6,27 @@
 
 namespace gpu::inline v1::detail {
 
-/// An argument on its way to the parameter `P` of a generated kernel.
+/// An argument on its way to the parameter `P` of a generated kernel. `get` refers to it.
 template <class P> struct bound_argument {
   P value;
-  text refused;  ///< why, if the argument is refused
+  value_checks checks;
 
   template <class A>
   explicit bound_argument(A&& a) noexcept
-      : value{pass_as<P>(static_cast<A&&>(a))}, refused{refusal_of(a)} {
+      : value{pass_as<P>(static_cast<A&&>(a))}, checks{nullptr, nullptr, argument_refusal(a)} {
+    constexpr bool fits = kernel_argument_for<A, P>;
+    constexpr bool wide = !fits && has_more_bits<A, P>();
+    static_assert(!wide,
+                  "this argument does not fit the parameter of the generated kernel: it is an "
+                  "integer with more bits, and the value may not fit; write static_cast<int>(n), "
+                  "or a constant without a suffix (5, not 5ul), or declare the parameter with as "
+                  "many bits");
     static_assert(
-        kernel_argument_for<A, P>,
+        fits || wide,
         "this argument does not fit the parameter of the generated kernel: it has another "
         "type, or the conversion could change its value (cast it if that is intended)");
   }
-  loop_argument get() noexcept { return {nullptr, &value, nullptr, nullptr, &refused}; }
+  loop_argument get() noexcept { return {nullptr, &value, checks.refusal ? &checks : nullptr}; }
 };
 template <class T> struct bound_argument<T*> {
   loop_operand operand;
@@ -57,10 +64,15 @@ template <class T> struct bound_argument<raw<T*>> {
   bool is_known = false;
   loop_operand view;  ///< if it is of one
   bool is_view = false;
+  value_checks checks{};
 
   template <class A>
   explicit bound_argument(A&& a) noexcept : value{pass_as<T*>(static_cast<A&&>(a))} {
-    static_assert(kernel_argument_for<A, T*>,
+    constexpr bool constant = lacks_only_const<A, T*>();
+    static_assert(!constant,
+                  "the parameter of the generated kernel is written, but the argument's elements "
+                  "are const; declare the parameter as `gpu::raw<const T*>` if it is only read");
+    static_assert(kernel_argument_for<A, T*> || constant,
                   "this argument is not device memory of the parameter's type, or it is a "
                   "temporary buffer, whose memory is gone before the kernel runs");
     if constexpr (device_range<A>) {
@@ -72,7 +84,8 @@ template <class T> struct bound_argument<raw<T*>> {
     }
   }
   loop_argument get() noexcept {
-    return {nullptr, &value, is_known ? &memory : nullptr, is_view ? &view : nullptr};
+    checks = {is_known ? &memory : nullptr, is_view ? &view : nullptr};
+    return {nullptr, &value, &checks};
   }
 };
 

@@ -13,13 +13,19 @@ namespace gpu::inline v1::detail {
 /// The largest number of parameters of a generated kernel.
 inline constexpr std::size_t most_loop_parameters = 32;
 
-/// An argument of a generated kernel: elements, or a value.
+/// What is checked before a number or a plain pointer is passed.
+struct value_checks {
+  const copy_end* memory = nullptr;    ///< of a plain pointer, if it is known
+  const loop_operand* view = nullptr;  ///< of which a plain pointer is
+  argument_refusal refusal{};          ///< of a number
+};
+
+/// An argument of a generated kernel: elements, or a value. It is as small as it can be, because
+/// calls go through the arguments many times (benchmarks/array/evaluate_overhead).
 struct loop_argument {
-  const loop_operand* operand;         ///< null for numbers and plain pointers
-  void* value;                         ///< the number or the pointer
-  const copy_end* plain = nullptr;     ///< the memory of a plain pointer, if it is known
-  const loop_operand* view = nullptr;  ///< the view of which a plain pointer is
-  const text* refused = nullptr;       ///< why the value is refused, if it is not empty
+  const loop_operand* operand;           ///< null for numbers and plain pointers
+  void* value;                           ///< the number or the pointer
+  const value_checks* checks = nullptr;  ///< of the value; null if there is nothing to check
 };
 
 /// A snippet with the kernels that were made of it.
@@ -73,12 +79,13 @@ inline named_elements name_operand(const loop_call& call, std::size_t p) noexcep
   return {call.name(p), call.operand(p)->memory, type.bytes, type.alignment};
 }
 
-/// Returns whether a kernel in a context can use memory with elements of a type. `require_usable`
-/// says why not.
+/// Returns whether a kernel in a context can certainly use memory with elements of a type.
+/// `require_usable` decides on all other memory, such as that of 2^31 elements and more, and says
+/// why not.
 inline bool is_usable(const copy_end& memory, const element_type& type,
                       const context_ref& context) noexcept {
   if ((memory.address & (type.alignment - 1)) != 0) return false;
-  if (saturated_product(memory.count, type.bytes) > most_memory_bytes) return false;
+  if (memory.count >> 31 != 0) return false;
   return memory.context ? memory.context == context : !memory.needs_context;
 }
 
@@ -161,12 +168,12 @@ inline unexpected<cuda_error> refuse_shapes(const loop_call& call, std::size_t a
 /// Fails if the memory of parameter `p`, a plain pointer, cannot be used on the call's stream.
 inline result<> require_usable_plain(const loop_call& call, std::size_t p) noexcept {
   return require_usable(call.code().function, call.stream,
-                        {call.name(p), *call.arguments[p].plain, 1}, call.where);
+                        {call.name(p), *call.arguments[p].checks->memory, 1}, call.where);
 }
 
 /// Fails if parameter `p`, a plain pointer, is of a view that is faulty or has strides.
 inline result<> require_plain_view(const loop_call& call, std::size_t p) noexcept {
-  const loop_operand& view = *call.arguments[p].view;
+  const loop_operand& view = *call.arguments[p].checks->view;
   if (view.fault)
     return fail(fault_error(view.fault, call.code().function, call.name(p), call.where));
   if (view.contiguous || view.memory.count < 2) return {};
@@ -178,14 +185,15 @@ inline result<> require_plain_view(const loop_call& call, std::size_t p) noexcep
   return fail(refusal(errc::invalid_argument, call.code().function, out.finish(), call.where));
 }
 
-/// Fails if parameter `p`, a value or a plain pointer, cannot be passed.
+/// Fails if parameter `p`, a value or a plain pointer that is checked, cannot be passed.
 inline result<> require_passable(const loop_call& call, std::size_t p) noexcept {
-  const loop_argument& argument = call.arguments[p];
-  if (argument.plain != nullptr) return require_usable_plain(call, p);
-  if (argument.view != nullptr) return require_plain_view(call, p);
-  if (argument.refused == nullptr || argument.refused->empty()) return {};
+  const value_checks& checks = *call.arguments[p].checks;
+  if (checks.memory != nullptr) return require_usable_plain(call, p);
+  if (checks.view != nullptr) return require_plain_view(call, p);
+  const text reason = checks.refusal.reason();
+  if (reason.empty()) return {};
   text_builder out;
-  out << call.name(p) << ": " << *argument.refused;
+  out << call.name(p) << ": " << reason;
   return fail(refusal(errc::invalid_argument, call.code().function, out.finish(), call.where));
 }
 
@@ -208,7 +216,7 @@ inline result<> check_operands(const loop_call& call, std::size_t& count, bool& 
   for (std::size_t p = 0; p < size; ++p) {
     const loop_operand* const operand = arguments[p].operand;
     if (operand == nullptr) {
-      GPU_TRY(require_passable(call, p));
+      if (arguments[p].checks != nullptr) GPU_TRY(require_passable(call, p));
       continue;
     }
     if (operand->fault || !is_usable(operand->memory, parameters[p].type, context))

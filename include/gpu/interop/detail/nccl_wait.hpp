@@ -322,7 +322,8 @@ inline result<> nccl_id::save(string_ref path, source_location where) const noex
   if (failure == 0) failure = file.commit();
   if (failure == 0) return {};
   detail::text_builder words;
-  words << '"' << path << "\" could not be written: " << std::strerror(failure) << '.';
+  words << '"' << detail::escaped{path} << "\" could not be written: " << std::strerror(failure)
+        << '.';
   return detail::fail(
       detail::refusal(errc::file_error, "gpu::nccl_id::save", words.finish(), where));
 }
@@ -342,7 +343,7 @@ inline result<nccl_id> nccl_id::load(string_ref path, std::uint32_t timeout_ms,
     return found;
   }
   detail::text_builder words;
-  words << '"' << path << "\" did not have an id within " << timeout_ms
+  words << '"' << detail::escaped{path} << "\" did not have an id within " << timeout_ms
         << " ms. Check that rank 0 runs, and that it saves the id under the same path.";
   return detail::fail(
       detail::refusal(errc::file_error, "gpu::nccl_id::load", words.finish(), where));

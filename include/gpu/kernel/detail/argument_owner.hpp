@@ -45,6 +45,7 @@ inline bool belongs_to([[maybe_unused]] const A& argument, [[maybe_unused]] bool
 template <std::size_t Count> struct argument_owners {
   argument_owner list[Count == 0 ? 1 : Count];
   std::size_t count = 0;
+  text refusal;  ///< of the first argument that is refused
 
   template <class... A>
   explicit argument_owners([[maybe_unused]] const bool* as_pointers,
@@ -63,14 +64,16 @@ template <std::size_t Count> struct argument_owners {
                        kernel_argument_of<A>::first_stride(argument),
                        position,
                        true,
-                       as_pointers[position - 1] && is_strided(argument)};
+                       as_pointers[position - 1] && is_strided(argument),
+                       false};
     } else if constexpr (has_kernel_refusal<A>) {
       text reason = kernel_argument_of<A>::refusal(argument);
-      if (!reason.empty())
-        list[count++] = {context_ref(), 0, 0, position, false, false, move(reason)};
+      if (reason.empty()) return;
+      list[count++] = {context_ref(), 0, 0, position, false, false, true};
+      if (refusal.empty()) refusal = move(reason);
     } else if constexpr (has_kernel_context<A>) {
       argument_owner& next = list[count++];
-      next = {kernel_argument_of<A>::context(argument), 0, 0, position, false, false};
+      next = {kernel_argument_of<A>::context(argument), 0, 0, position, false, false, false};
       if constexpr (!reached_from_any_context<A>)
         next.address = reinterpret_cast<CUdeviceptr>(kernel_argument_of<A>::pointer(argument));
     }
@@ -85,9 +88,9 @@ inline result<> check_owners(const prepared_launch& launch, const char* function
   for (const argument_owner* each = launch.owners; each != end; ++each) {
     if (each->context) continue;
     text_builder out;
-    if (!each->refused.empty()) {
+    if (each->is_refused) {
       out << "kernel " << launch.kernel->label << ": argument " << each->position << ": "
-          << each->refused;
+          << *launch.refusal;
       return fail(refusal(errc::invalid_argument, function, out.finish(), launch.where));
     }
     if (each->is_view) {

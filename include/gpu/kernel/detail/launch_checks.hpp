@@ -244,7 +244,7 @@ inline result<> launch_checked(const prepared_launch& launch) noexcept {
 inline result<> check_and_submit(const prepared_launch& launch) noexcept {
   const launch_attributes_ref& attributes = launch.config.attributes;
   const kernel_limits& limits = limits_of(launch.kernel, launch.stream);
-  if (launch.owner_count == 0 && fits(launch.config, limits) &&
+  if (launch.owner_count == 0 && !launch.config.cooperative && fits(launch.config, limits) &&
       are_independent_of_shape(attributes))
     return submit_with_attributes(launch, limits, attributes.native(), attributes.size());
   return launch_checked(launch);

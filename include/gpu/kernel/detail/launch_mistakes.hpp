@@ -36,10 +36,12 @@ template <class A, class P> constexpr bool check_kernel_argument() noexcept {
                 "span of const elements (const float*) if the kernel only reads them, or pass "
                 "memory that is not const");
   constexpr bool wide = !fits && has_more_bits<A, P>();
-  static_assert(!wide,
-                "gpu::launch: this argument does not fit the kernel's parameter: it is an integer "
-                "with more bits, and the value may not fit; write static_cast<int>(n), or declare "
-                "the kernel's parameter with as many bits");
+  static_assert(
+      !wide,
+      "gpu::launch: this argument does not fit the kernel's parameter: it is an integer "
+      "with more bits, and the value may not fit; write static_cast<int>(n), or a constant "
+      "without a suffix (5, not 5ul), or declare the kernel's parameter with as many "
+      "bits");
   static_assert(fits || result || host || constant || wide,
                 "gpu::launch: this argument does not fit the kernel's parameter: it has another "
                 "type, or the conversion could change its value (cast it if that is intended), or "

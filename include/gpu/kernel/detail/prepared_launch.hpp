@@ -16,8 +16,8 @@ struct argument_owner {
   std::int64_t limit;   ///< of a view: its first stride, see `view_fault`
   unsigned position;    ///< among the arguments, from 1
   bool is_view;
-  bool is_strided;    ///< a view that is passed for a pointer although it is not contiguous
-  text refused = {};  ///< why, if the argument is refused
+  bool is_strided;  ///< a view that is passed for a pointer although it is not contiguous
+  bool is_refused;
 };
 
 /// A launch with its arguments packed.
@@ -29,6 +29,7 @@ struct prepared_launch {
   source_location where;
   const argument_owner* owners = nullptr;  ///< those to check; none if all belong to the context
   std::size_t owner_count = 0;
+  const text* refusal = nullptr;  ///< why the first owner that is refused is
 };
 
 }  // namespace gpu::inline v1::detail

@@ -144,6 +144,8 @@ inline result<> run_random(const random_request& request, const stream_ref& stre
     make_poisson_table(d.a.value(), table);
     last = {nullptr, &table};
   }
+  const value_checks of_sums{&d.sums}, of_place{&request.source.place},
+      of_shifts{&request.source.shifts};
   const loop_argument list[] = {{&out, nullptr},
                                 {nullptr, &seed},
                                 {nullptr, &sequence},
@@ -154,9 +156,9 @@ inline result<> run_random(const random_request& request, const stream_ref& stre
                                 {nullptr, &c},
                                 {nullptr, &least},
                                 {nullptr, &count},
-                                {nullptr, &sums, &d.sums},
-                                {nullptr, &place, &request.source.place},
-                                {nullptr, &shifts, &request.source.shifts},
+                                {nullptr, &sums, &of_sums},
+                                {nullptr, &place, &of_place},
+                                {nullptr, &shifts, &of_shifts},
                                 last};
   if (request.source.is_stored() && request.count != 0) {
     return run_in_ranges(request, first, {state, stream, where, list});
