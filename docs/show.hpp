@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpu/array.hpp>
+#include <gpu/memory/aligned_buffer.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 
 #include <algorithm>
@@ -84,6 +85,7 @@ template <class T> constexpr bool is_result<gpu::result<T>> = true;
 template <class T> constexpr bool is_host = false;
 template <class T> constexpr bool is_host<std::vector<T>> = true;
 template <class T> constexpr bool is_host<gpu::pinned_vector<T>> = true;
+template <class T> constexpr bool is_host<gpu::aligned_buffer<T>> = true;
 template <class T> constexpr bool is_list = false;
 template <class T, std::size_t Count> constexpr bool is_list<std::array<T, Count>> = true;
 template <class T> constexpr bool is_shape = false;
