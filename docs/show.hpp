@@ -155,7 +155,7 @@ inline std::string file_of(const char* path) {
   if (file == nullptr) return "no file";
   for (int byte; (byte = std::fgetc(file)) != EOF;) {
     char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(byte));
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(byte));
     text += digits;
   }
   std::fclose(file);
