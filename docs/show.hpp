@@ -154,9 +154,8 @@ inline std::string file_of(const char* path) {
   std::FILE* file = std::fopen(path, "rb");
   if (file == nullptr) return "no file";
   for (int byte; (byte = std::fgetc(file)) != EOF;) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(byte));
-    text += digits;
+    text += "0123456789abcdef"[byte / 16];
+    text += "0123456789abcdef"[byte % 16];
   }
   std::fclose(file);
   return text;
