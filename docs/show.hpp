@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpu/array.hpp>
+#include <gpu/memory/aligned_buffer.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 
 #include <algorithm>
@@ -84,6 +85,7 @@ template <class T> constexpr bool is_result<gpu::result<T>> = true;
 template <class T> constexpr bool is_host = false;
 template <class T> constexpr bool is_host<std::vector<T>> = true;
 template <class T> constexpr bool is_host<gpu::pinned_vector<T>> = true;
+template <class T> constexpr bool is_host<gpu::aligned_buffer<T>> = true;
 template <class T> constexpr bool is_list = false;
 template <class T, std::size_t Count> constexpr bool is_list<std::array<T, Count>> = true;
 template <class T> constexpr bool is_shape = false;
@@ -152,9 +154,8 @@ inline std::string file_of(const char* path) {
   std::FILE* file = std::fopen(path, "rb");
   if (file == nullptr) return "no file";
   for (int byte; (byte = std::fgetc(file)) != EOF;) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(byte));
-    text += digits;
+    text += "0123456789abcdef"[byte / 16];
+    text += "0123456789abcdef"[byte % 16];
   }
   std::fclose(file);
   return text;
