@@ -1,6 +1,7 @@
 // Speed of the PTX machine at plain arithmetic: millions of thread-instructions per second,
-// on one thread and on all, without divergence and with, and while costs are counted; matrix
-// products; samples of textures; launches of one block; and how fast it loads a large module.
+// on one thread and on all, without divergence and with, with values that nobody wrote, and while
+// costs are counted; matrix products; samples of textures; launches of one block; and how fast it
+// loads a large module.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -25,8 +26,8 @@ struct measured {
   const char* kernel;
   double instructions;
 };
-constexpr measured kernels[] = {
-    {"integer", 8}, {"floating", 8}, {"divergent", 8}, {"memory", 8}, {"local", 8}};
+constexpr measured kernels[] = {{"integer", 8}, {"floating", 8}, {"divergent", 8},
+                                {"memory", 8},  {"local", 8},    {"undefined", 8}};
 
 constexpr const char* text = R"(
 .visible .entry integer(.param .u64 data, .param .u32 n) {
@@ -70,7 +71,16 @@ L: ld.global.u32 %r4, [%rd2]; add.u32 %r4, %r4, %r3; st.global.u32 [%rd2], %r4;
 L: ld.local.u32 %r4, [%rd2]; add.u32 %r4, %r4, %r3; st.local.u32 [%rd2], %r4;
   xor.b32 %r5, %r4, %r3; shl.b32 %r6, %r5, 1;
   add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, %r1; @%p bra L;
-  ret; })";
+  ret; }
+.visible .entry undefined(.param .u64 data, .param .u32 n) {
+  .shared .align 4 .b8 room[4];
+  .reg .pred %p<3>; .reg .b32 %r<10>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [data]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x; mov.u32 %r3, 0;
+  ld.shared.u32 %r7, [room]; setp.ne.u32 %p1, %r1, 0;
+L: add.u32 %r8, %r7, %r3; selp.b32 %r5, %r2, %r8, %p1;
+  mad.lo.u32 %r2, %r2, 1664525, 1013904223; xor.b32 %r4, %r5, %r3; add.u32 %r2, %r2, %r4;
+  add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, %r1; @%p2 bra L;
+  mov.u32 %r6, %tid.x; mad.wide.u32 %rd2, %r6, 4, %rd1; st.global.u32 [%rd2], %r2; ret; })";
 
 /// A loop of one matrix product, executed `n` times by every warp. `operations`: of a product.
 struct measured_product {

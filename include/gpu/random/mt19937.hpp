@@ -62,13 +62,19 @@ class mt19937 {
   static result<mt19937> create_at(const stream_ref& stream,
                                    const detail::engine_position& position, source_location where) {
     return detail::catch_bad_alloc("gpu::mt19937::create", where, [&]() -> result<mt19937> {
-      sequence<std::uint32_t> head;
-      head.reserve(detail::mt19937_head_words);
-      detail::add_mt19937_state(head, static_cast<std::uint32_t>(position.seed));
-      detail::add_mt19937_jumps(head);
-      head.resize(detail::mt19937_head_words);  // no generator has numbers
+      const detail::mt19937_polynomials* const polynomials = detail::find_mt19937_polynomials();
+      if (polynomials == nullptr) {
+        return detail::fail(detail::out_of_host_memory_error(
+            "gpu::mt19937::create", sizeof(detail::mt19937_polynomials), where));
+      }
+      sequence<std::uint32_t> head(detail::mt19937_head_words);  // no generator has numbers
+      detail::write_mt19937_state(head.begin(), static_cast<std::uint32_t>(position.seed));
+      __builtin_memcpy(head.begin() + detail::mt19937_words, polynomials, sizeof *polynomials);
       auto memory = GPU_TRY((gpu::empty<std::uint32_t>(
-          stream, gpu::shape<1>{detail::mt19937_head_words + detail::mt19937_range}, where)));
+          stream,
+          gpu::shape<1>{detail::mt19937_head_words + detail::mt19937_range +
+                        detail::mt19937_few_words},
+          where)));
       detail::copy_end begin = detail::copy_end_of(memory);
       begin.count = detail::mt19937_head_words;
       GPU_TRY(detail::upload(stream, head.begin(), begin, sizeof(std::uint32_t), where));

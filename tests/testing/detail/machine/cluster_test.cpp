@@ -173,9 +173,11 @@ TEST_CASE("mistakes with clusters are found", "[machine]") {
   CHECK(contains(fault_of(to_other + "ld.shared::cluster.u32 %r6, [%r5+4096];",
                           fault_kind::shared_out_of_bounds),
                  "of the cluster has"));
-  CHECK(contains(fault_of(to_other + synchronize + "ld.shared::cluster.u32 %r6, [%r5];",
-                          fault_kind::uninitialized_read),
-                 "byte 0 of room, of block"));
+  CHECK(contains(
+      fault_of(to_other + synchronize +
+                   "ld.shared::cluster.u32 %r6, [%r5]; st.global.u32 [%rd1], %r6;" + synchronize,
+               fault_kind::uninitialized_read),
+      "byte 0 of room, of block"));
   // Block 0 ends before block 1 reads from it.
   CHECK(contains(fault_of("st.shared.u32 [%r2], 1;" + synchronize + to_other +
                               "setp.eq.u32 %p1, %r1, 0; @%p1 exit; mov.u32 %r9, 0;\n"

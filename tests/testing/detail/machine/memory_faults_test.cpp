@@ -13,11 +13,16 @@ constexpr const char* kernels = R"(
 .file 1 "/home/me/kernel.cu"
 .const .align 4 .b8 constants[16] = {1, 2, 3, 4};
 .visible .entry load(.param .u64 p) {
-  .reg .b64 %rd<3>; .reg .b32 %r<3>;
+  .reg .b64 %rd<3>; .reg .b32 %r<3>; .reg .pred %p;
   ld.param.u64 %rd1, [p];
   .loc 1 42 7
   ld.global.u32 %r1, [%rd1+8];
+  setp.eq.u32 %p, %r1, 0;
+  @%p ret;
   ret; }
+.visible .entry dropped(.param .u64 p) {
+  .reg .b64 %rd<3>; .reg .b32 %r<3>;
+  ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1+8]; ret; }
 .visible .entry store(.param .u64 p) {
   .reg .b64 %rd<3>; ld.param.u64 %rd1, [p]; st.u32 [%rd1], 5; ret; }
 .visible .entry add(.param .u64 p) {
@@ -31,7 +36,8 @@ constexpr const char* kernels = R"(
 .visible .entry shared_unwritten() {
   .shared .align 4 .b8 room[64];
   .reg .b64 %rd<3>; .reg .b32 %r<3>; cvta.shared.u64 %rd1, room; st.u32 [%rd1], 1;
-  ld.u32 %r1, [%rd1]; ld.u32 %r2, [%rd1+8]; ret; }
+  ld.u32 %r1, [%rd1]; ld.u32 %r2, [%rd1+8];
+  red.shared.add.u32 [room], %r2; ret; }
 .visible .entry local(.param .u64 offset) {
   .local .align 4 .b8 room[64];
   .reg .b64 %rd<3>; ld.param.u64 %rd1, [offset]; st.local.u32 [%rd1], 5; ret; }
@@ -162,6 +168,7 @@ TEST_CASE("shared and local memory have ends", "[machine]") {
 TEST_CASE("reads of memory never written are reported once, or are faults", "[machine]") {
   workbench bench(kernels);
   const address a = bench.allocate(64);
+  CHECK(bench.run("dropped", {2, 1, 1}, {64, 1, 1}, a).reports.empty());
   auto result = bench.run("load", {2, 1, 1}, {64, 1, 1}, a);
   CHECK(!result.error);
   REQUIRE(result.reports.size() == 1);

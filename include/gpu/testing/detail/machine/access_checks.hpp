@@ -12,7 +12,6 @@
 
 #include <gpu/testing/detail/machine/memory_access.hpp>
 #include <gpu/testing/detail/machine/report.hpp>
-#include <gpu/testing/detail/machine/value_use.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
 namespace gpu::inline v1::testing::machine {
@@ -46,105 +45,87 @@ inline moment now(const warp& w, unsigned lane) {
   return {w.block->epoch, w.epoch, thread_of(w, lane)};
 }
 
-/// Returns whether an instruction of the function reads a register that a load fills. Compilers
-/// make no other loads.
-inline bool is_read(const ptx::function& function, const ptx::instruction& load) {
-  bool found = false;
-  each_register(function, function.operands_of(load)[0], [&](std::uint32_t reg) {
-    const auto named = [&](const ptx::operand& o) {
-      each_register(function, o, [&](std::uint32_t other) { found = found || other == reg; });
-    };
-    for (const ptx::instruction& i : function.instructions) {
-      found = found || i.when.reg == reg;
-      for (const ptx::operand& o : function.operands_of(i).subspan(has_result(i.op) ? 1 : 0))
-        named(o);
-    }
-    for (const ptx::call_site& call : function.calls) {
-      found = found || call.target_register == reg;
-      for (const ptx::operand& o : call.arguments) named(o);
-    }
-  });
-  return found;
+/// Returns whether what an instruction finds is followed: it is a mistake if the value has an
+/// effect.
+inline bool is_followed(const decoded& d) {
+  return d.source != nullptr &&
+         (d.source->op == ptx::opcode::ld || d.source->op == ptx::opcode::ldu);
 }
 
-/// Returns whether what a load finds is followed: it is a mistake if the value has an effect.
-inline bool is_followed(warp& w, const decoded& d) {
-  const checks& check = w.block->grid->what->check;
-  if (!looks_for_unwritten(check)) return false;
-  if (d.source == nullptr || (d.source->op != ptx::opcode::ld && d.source->op != ptx::opcode::ldu))
-    return false;
-  constexpr std::uint32_t no_element = ~std::uint32_t{0};
-  return w.block->grid->matters(d, no_element,
-                                [&] { return is_read(*w.function->source, *d.source); });
-}
-
-/// Notes which bytes of a load nobody wrote.
-inline void note_undefined_load(warp& w, const decoded& d, unsigned lane, const located& at,
-                                address a, std::uint32_t size) {
+/// Returns which bytes of a read nobody wrote: bit i for byte i.
+inline std::uint32_t unwritten_bytes(const warp& w, const located& at, std::uint32_t size) {
   std::uint32_t bytes = 0;
   for (std::uint32_t i = 0; i < size; ++i) {
     bool written = true;
     if (at.shadow != nullptr) {
       written = __atomic_load_n(at.shadow + i, __ATOMIC_RELAXED) != 0;
     } else {
-      const shared_memory& shared = owner_of(w, at).shared;
-      const auto offset = static_cast<std::size_t>(at.bytes - owner_of(w, at).shared.bytes()) + i;
+      shared_memory& shared = owner_of(w, at).shared;
+      const auto offset = static_cast<std::size_t>(at.bytes - shared.bytes()) + i;
       written = shared.first_unwritten(offset, 1) != offset;
     }
     bytes |= std::uint32_t{!written} << i;
   }
-  w.unwritten_lanes |= lane_mask{1} << lane;
-  w.unwritten[lane] = {&d, w.function, at, a, size, bytes};
+  return bytes;
 }
 
-/// Reports a read of bytes that were never written, of which `first` is the first one, once for
-/// each instruction of a launch. Returns false if the grid has to end.
-[[gnu::cold, gnu::noinline]] inline bool report_unwritten_now(warp& w, const decoded& d,
-                                                              unsigned lane, const located& at,
-                                                              address a, std::uint32_t size,
-                                                              std::size_t first) {
+/// Reports a read of bytes that were never written, once for each instruction of a launch. Returns
+/// false if the grid has to end.
+[[gnu::cold, gnu::noinline]] inline bool report_read(warp& w, unsigned lane,
+                                                     const unwritten_read& read) {
   grid_state& grid = *w.block->grid;
-  const checks& check = grid.what->check;
-  if (!looks_for_unwritten(check)) return true;
-  if (!check.uninitialized_reads_are_faults &&
-      !grid.first_report_of(&d, fault_kind::uninitialized_read))
-    return true;
+  const bool is_a_fault = grid.what->check.uninitialized_reads_are_faults;
+  if (!is_a_fault && !grid.first_report_of(read.load, fault_kind::uninitialized_read)) return true;
+  const located& at = read.at;
+  address a = read.where;
   std::string text;
   if (at.global) {
     text = grid.memory->describe(a);
   } else if (at.shared) {
-    const shared_memory& shared = owner_of(w, at).shared;
-    a = static_cast<address>(at.bytes - owner_of(w, at).shared.bytes());
-    text = name_shared(w, a + first);
+    shared_memory& shared = owner_of(w, at).shared;
+    a = static_cast<address>(at.bytes - shared.bytes());
+    text = name_shared(w, a + read.first);
     if (at.other != nullptr)
       text += ", of block " + std::to_string(at.other->rank) + " of the cluster";
-    if (const auto copier = shared.copies(a + first); copier == shared_memory::somebody)
+    if (const auto copier = shared.copies(a + read.first); copier == shared_memory::somebody)
       text += ", which a copy that another block asked for brings, for which nobody has waited";
     else if (copier != shared_memory::several)
       text += std::string(text.empty() ? "" : ", ") + "which an asynchronous copy of thread " +
               name_thread(w, copier) + " brings, for which that thread has not waited";
   } else {
-    a = static_cast<address>(at.bytes - w.local.bytes(lane, 0));
-    text = name_local(w, lane, a + first);
+    text = name_local(w, lane, a + read.first, *read.function, read.base);
   }
-  (void)refuse(w, fault_kind::uninitialized_read, lane, a, size, access_kind::read,
+  (void)refuse(w, fault_kind::uninitialized_read, lane, a, read.size, access_kind::read,
                std::move(text));
-  if (check.uninitialized_reads_are_faults) return false;
-  grid.report(make_fault(w, &d));
+  if (is_a_fault) return false;
+  grid.report(make_fault(w, read.load));
   return true;
 }
 
-/// Does the same once the value has an effect.
+/// Reports it at once, or notes it to follow what a load found, which is a mistake if the value has
+/// an effect. Returns false if the grid has to end.
 [[gnu::cold, gnu::noinline]] inline bool report_unwritten(warp& w, const decoded& d, unsigned lane,
                                                           const located& at, address a,
                                                           std::uint32_t size, std::size_t first) {
+  if (!looks_for_unwritten(w.block->grid->what->check)) return true;
+  // Its place in local memory, which may move.
+  if (!at.global && !at.shared) a = static_cast<address>(at.bytes - w.local.bytes(lane, 0));
+  const unwritten_read read{&d, w.function, at, a, size, first, w.top->base[lane]};
   // A value that a copy is still to bring is missing, whatever becomes of it.
   const bool on_its_way =
       at.shared && owner_of(w, at).shared.copies(
                        static_cast<std::size_t>(at.bytes - owner_of(w, at).shared.bytes()) +
                        first) != shared_memory::several;
-  if (on_its_way || !is_followed(w, d)) return report_unwritten_now(w, d, lane, at, a, size, first);
-  note_undefined_load(w, d, lane, at, a, size);
+  const bool is_load =
+      d.source != nullptr && (d.source->op == ptx::opcode::ld || d.source->op == ptx::opcode::ldu);
+  if (on_its_way || !is_load) return report_read(w, lane, read);
+  w.unwritten_bytes[lane] = unwritten_bytes(w, at, size);
+  w.unwritten_lanes |= lane_mask{1} << lane;
+  // What was passed or returned has the name of its own load.
+  const bool was_handed_on = !at.global && !at.shared && a >= read.base &&
+                             a - read.base < w.function->local_begin &&
+                             w.unwritten[lane].load != nullptr;
+  if (!was_handed_on) w.unwritten[lane] = read;
   return true;
 }
 
@@ -158,49 +139,15 @@ inline void note_undefined_load(warp& w, const decoded& d, unsigned lane, const 
   if (read.load == nullptr) return true;
   const lowered_function* const running = std::exchange(w.function, read.function);
   w.at = read.load;
-  const bool goes_on = report_unwritten_now(w, *read.load, lane, read.at, read.where, read.size,
-                                            static_cast<std::size_t>(std::countr_zero(read.bytes)));
-  if (!goes_on) return false;
+  if (!report_read(w, lane, read)) return false;
   w.at = nullptr;
   w.function = running;
-  return true;
-}
-
-/// Does the same for a load from local memory, for each element with such bytes whose value is
-/// used.
-[[gnu::cold, gnu::noinline]] inline bool note_unwritten_local(warp& w, const decoded& d,
-                                                              unsigned lane, const located& at,
-                                                              address a, std::uint32_t size) {
-  if (w.undefined && is_followed(w, d)) {
-    note_undefined_load(w, d, lane, at, a, size);
-    return true;
-  }
-  const ptx::function& function = *w.function->source;
-  const ptx::operand& to = function.operands_of(*d.source)[0];
-  const std::uint32_t each = size / d.count;
-  const bool any = std::find(at.shadow, at.shadow + size, 1) != at.shadow + size;
-  for (std::uint32_t e = 0; e < d.count; ++e) {
-    const std::uint8_t* const begin = at.shadow + e * each;
-    const auto count = std::count(begin, begin + each, 1);
-    const ptx::operand& element = d.count == 1 ? to : function.elements_of(to)[e];
-    if (count == each || !element.is_register()) continue;
-    const auto written = count != 0 ? what_was_written::some_bytes
-                         : any      ? what_was_written::other_elements
-                                    : what_was_written::nothing;
-    if (w.block->grid->matters(d, e * 4 + static_cast<std::uint32_t>(written), [&] {
-          return value_use(function, d.origin).computes_with(element.index, written);
-        }))
-      return report_unwritten_now(
-          w, d, lane, at, a, size,
-          static_cast<std::size_t>(std::find(begin, begin + each, 0) - at.shadow));
-  }
   return true;
 }
 
 [[gnu::noinline]] inline bool note_unwritten_read(warp& w, const decoded& d, unsigned lane,
                                                   const located& at, address a,
                                                   std::uint32_t size) {
-  if (!at.global) return note_unwritten_local(w, d, lane, at, a, size);
   for (std::uint32_t i = 0; i < size; ++i)
     if (__atomic_load_n(at.shadow + i, __ATOMIC_RELAXED) == 0)
       return report_unwritten(w, d, lane, at, a, size, i);

@@ -7,8 +7,10 @@
 #include <cstring>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <gpu/testing/detail/machine/handlers/runtime.hpp>
+#include <gpu/testing/detail/machine/undefined_values.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
 namespace gpu::inline v1::testing::machine::detail {
@@ -100,22 +102,45 @@ inline void leave_frame(warp& w, frame* f, std::uint32_t lanes) {
   }
 }
 
-/// Copies a value for one lane between a register or the frame's memory and a buffer.
-inline void take(warp& w, const frame& f, bool in_register, std::uint32_t at, std::uint32_t size,
-                 unsigned lane, std::byte* to) {
+/// A value on its way between frames, and its undefined bits.
+struct handed_on {
+  std::vector<std::byte> value;
+  std::vector<std::byte> undefined;
+};
+
+/// Copies a value for one lane between a register or the frame's memory and `to`, of its size.
+inline void take(warp& w, const frame& f, bool in_register, std::uint32_t at, unsigned lane,
+                 handed_on& to) {
+  const std::size_t size = to.value.size();
   if (in_register) {
-    std::memcpy(to, f.registers.get() + at + lane * size, size);
+    const std::size_t begin = at + lane * size;
+    std::memcpy(to.value.data(), f.registers.get() + begin, size);
+    if (f.undefined.bits.empty()) return to.undefined.assign(size, std::byte{});
+    to.undefined.assign(f.undefined.bits.data() + begin, f.undefined.bits.data() + begin + size);
   } else {
-    std::memcpy(to, frame_memory(w, f, lane, at), size);
+    std::memcpy(to.value.data(), frame_memory(w, f, lane, at), size);
+    const std::uint8_t* const shadow = w.local.shadow(lane, std::size_t{f.base[lane]} + at);
+    to.undefined.assign(size, std::byte{});
+    for (std::size_t i = 0; shadow != nullptr && i < size; ++i)
+      if (shadow[i] == 0) to.undefined[i] = std::byte{0xff};
   }
 }
-inline void give(warp& w, frame& f, bool in_register, std::uint32_t at, std::uint32_t size,
-                 unsigned lane, const std::byte* from) {
+inline void give(warp& w, frame& f, bool in_register, std::uint32_t at, unsigned lane,
+                 const handed_on& from) {
+  const std::size_t size = from.value.size();
+  const bool defined = std::all_of(from.undefined.begin(), from.undefined.end(),
+                                   [](std::byte b) { return b == std::byte{}; });
   if (in_register) {
-    std::memcpy(f.registers.get() + at + lane * size, from, size);
-    if (!f.undefined.bits.empty()) std::memset(f.undefined.bits.data() + at + lane * size, 0, size);
+    std::memcpy(f.registers.get() + at + lane * size, from.value.data(), size);
+    if (defined) return define(f, at, lane_mask{1} << lane);
+    std::memcpy(undefined_in(f, at) + lane * size, from.undefined.data(), size);
+    w.undefined = true;
   } else {
-    std::memcpy(frame_memory(w, f, lane, at), from, size);
+    std::memcpy(frame_memory(w, f, lane, at), from.value.data(), size);
+    const std::size_t begin = std::size_t{f.base[lane]} + at;
+    w.local.mark(lane, begin, size, true);
+    for (std::size_t i = 0; !defined && i < size; ++i)
+      if (from.undefined[i] != std::byte{}) w.local.mark(lane, begin + i, 1, false);
   }
 }
 
@@ -128,16 +153,16 @@ inline frame* call_function(warp& w, const lowered_function& callee, std::uint32
   f->call_index = call_index;
   f->return_to = return_to;
   const lowered_call& call = caller.function->calls[call_index];
-  std::vector<std::byte> value;
+  handed_on value;
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     const lowered_call::transfer& from = call.arguments[i];
     const lowered_function::place& to = callee.parameters[i];
     const std::uint32_t size = from.size < to.size ? from.size : to.size;
-    value.resize(size);
+    value.value.resize(size);
     for_lanes(lanes, [&](unsigned lane) {
-      take(w, caller, from.in_register, from.at, size, lane, value.data());
+      take(w, caller, from.in_register, from.at, lane, value);
       const bool in_register = to.slot != no_slot;
-      give(w, *f, in_register, in_register ? to.slot : to.offset, size, lane, value.data());
+      give(w, *f, in_register, in_register ? to.slot : to.offset, lane, value);
     });
   }
   return f;
@@ -148,16 +173,16 @@ inline void return_from(warp& w, lane_mask lanes) {
   frame& f = *w.top;
   frame& caller = *f.caller;
   const lowered_call& call = caller.function->calls[f.call_index];
-  std::vector<std::byte> value;
+  handed_on value;
   for (std::size_t i = 0; i < call.results.size(); ++i) {
     const lowered_call::transfer& to = call.results[i];
     const lowered_function::place& from = f.function->returns[i];
     const std::uint32_t size = from.size < to.size ? from.size : to.size;
-    value.resize(size);
+    value.value.resize(size);
     for_lanes(lanes, [&](unsigned lane) {
       const bool in_register = from.slot != no_slot;
-      take(w, f, in_register, in_register ? from.slot : from.offset, size, lane, value.data());
-      give(w, caller, to.in_register, to.at, size, lane, value.data());
+      take(w, f, in_register, in_register ? from.slot : from.offset, lane, value);
+      give(w, caller, to.in_register, to.at, lane, value);
     });
   }
   for_lanes(lanes, [&](unsigned lane) { w.stack_top[lane] = f.base[lane]; });

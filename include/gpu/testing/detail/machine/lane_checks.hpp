@@ -44,8 +44,8 @@ namespace gpu::inline v1::testing::machine::detail {
   const ptx::function& function = *p.in->function->source;
   const ptx::operand& to = function.operands_of(*d.source)[0];
   const ptx::operand& value = to.kind == ptx::operand_kind::pair ? function.elements_of(to)[0] : to;
-  if (!value.is_register() || !w.block->grid->matters(d, 0, [&] {
-        return value_use(function, d.origin).computes_with(value.index, what_was_written::nothing);
+  if (!value.is_register() || !w.block->grid->matters(d, [&] {
+        return value_use(function, d.origin).computes_with(value.index);
       }))
     return true;
   std::string text = "reads lane " + std::to_string(from) + ", which ";

@@ -101,20 +101,23 @@ inline std::string name_shared(const warp& w, std::uint64_t offset) {
 }
 
 /// "byte 12 of tile" for an offset in a lane's local memory, with the function where another one
-/// than the running declares it, or an empty string.
-inline std::string name_local(const warp& w, unsigned lane, std::uint64_t offset) {
-  for (const frame* f = w.top; f != nullptr; f = f->caller) {
-    if (offset < f->base[lane]) continue;
-    const ptx::function& function = *f->function->source;
+/// than the reading declares it, or an empty string. `base`: of the reading function's memory.
+inline std::string name_local(const warp& w, unsigned lane, std::uint64_t offset,
+                              const lowered_function& reader, std::uint32_t base) {
+  const auto name = [&](const lowered_function& lowered, std::uint64_t begin) -> std::string {
+    const ptx::function& function = *lowered.source;
     for (std::size_t i = 0; i < function.variables.size(); ++i) {
       const ptx::variable& v = function.variables[i];
-      const std::uint64_t within = offset - f->base[lane] - f->function->variables[i];
+      const std::uint64_t within = offset - begin - lowered.variables[i];
       if (v.space == ptx::state_space::local && within < v.size)
         return "byte " + std::to_string(within) + " of " + detail::readable_variable(v.name) +
-               (f == w.top ? "" : " of function " + detail::readable(function.name));
+               (&lowered == &reader ? "" : " of function " + detail::readable(function.name));
     }
-    break;
-  }
+    return {};
+  };
+  if (offset >= base) return name(reader, base);
+  for (const frame* f = w.top; f != nullptr; f = f->caller)
+    if (offset >= f->base[lane]) return name(*f->function, f->base[lane]);
   return {};
 }
 

@@ -3,7 +3,7 @@
 // To read such a value is no mistake: a program may read it and then select another. It is one once
 // the value has an effect: it decides a jump, is in an address, is stored to global memory, or gets
 // to an operation that is not followed. A store to shared or local memory makes the bytes there
-// again such that nobody wrote.
+// again such that nobody wrote. A byte with some defined bits, as of bit fields, counts as written.
 //
 // Each bit of a register is defined or not. While there are undefined ones in a warp, instructions
 // that compute run twice, with the undefined bits as they are and inverted. Bits of the result that
@@ -103,13 +103,13 @@ inline void take_unwritten(warp& w, const decoded& d) {
     for_lanes(~lanes, [&](unsigned lane) { w.unwritten[lane].load = nullptr; });
   const std::uint32_t* const elements = loaded_slots(w, d);
   for_lanes(lanes, [&](unsigned lane) {
-    const unwritten_read& read = w.unwritten[lane];
-    const std::uint32_t each = read.size / d.count;
+    const std::uint32_t bytes = w.unwritten_bytes[lane];
+    const std::uint32_t each = ptx::size_of(d.source->types[0]);
     for (std::uint32_t e = 0; e < d.count; ++e) {
       if (elements[e] == no_slot) continue;
       std::byte* const bits = undefined_in(*w.top, elements[e]) + lane * d.result_size;
       const auto is_undefined = [&](std::uint32_t byte) {
-        return (read.bytes >> (e * each + byte) & 1) != 0;
+        return (bytes >> (e * each + byte) & 1) != 0;
       };
       for (std::uint32_t b = 0; b < d.result_size; ++b)
         bits[b] = (b < each ? is_undefined(b) : d.result_signed && is_undefined(each - 1))
@@ -126,16 +126,17 @@ inline void take_unwritten(warp& w, const decoded& d) {
                                                               const std::uint32_t* elements,
                                                               std::uint32_t each) {
   const std::uint32_t size = each * d.count;
-  std::uint32_t undefined = 0;  // bit i: byte i
+  std::uint32_t concerned = 0, undefined = 0;  // bytes with undefined bits, and with no others
   for (std::uint32_t e = 0; e < d.count; ++e) {
     if (!may_be_undefined(*w.top, elements[e])) continue;
     const std::byte* const bits = w.top->undefined.bits.data() + elements[e] + lane * d.result_size;
-    for (std::uint32_t b = 0; b < each; ++b)
-      undefined |= std::uint32_t{bits[b] != std::byte{}} << (e * each + b);
+    for (std::uint32_t b = 0; b < each; ++b) {
+      concerned |= std::uint32_t{bits[b] != std::byte{}} << (e * each + b);
+      undefined |= std::uint32_t{bits[b] == std::byte{0xff}} << (e * each + b);
+    }
   }
-  if (undefined == 0) return true;
   // A part of a structure may be padding.
-  const bool all = undefined == (size < 32 ? (1u << size) - 1 : ~0u);
+  const bool all = concerned == (size < 32 ? (1u << size) - 1 : ~0u);
   if (at.global && all) return report_effect(w, lane);
   for (std::uint32_t i = 0; i < size; ++i) {
     if ((undefined >> i & 1) == 0) continue;

@@ -1,4 +1,4 @@
-// Finds out whether a function uses a value that it loaded.
+// Finds out whether a function uses a value that a shuffle gave it.
 #pragma once
 
 #include <algorithm>
@@ -12,27 +12,19 @@
 
 namespace gpu::inline v1::testing::machine::detail {
 
-/// Of the bytes that a load reads into a register, where not all were written.
-enum class what_was_written : std::uint8_t {
-  nothing,
-  other_elements,  // of the vector: as a whole it may be stored again
-  some_bytes,      // may be stored anywhere, and taken apart
-};
-
-/// Looks at the instructions from a load to the next jump. Compilers load local memory
-/// speculatively, since that cannot fault, and copy structures with the padding between their
-/// members: a value that was never written is a mistake only if something is computed with it.
+/// Looks at the instructions from a shuffle to the next jump: a value of a lane that is elsewhere
+/// is a mistake only if something is computed with it.
 class value_use {
  public:
-  value_use(const ptx::function& function, std::uint32_t load) : function_{function}, load_{load} {}
+  value_use(const ptx::function& function, std::uint32_t shuffle)
+      : function_{function}, shuffle_{shuffle} {}
 
-  /// Returns whether something is computed with register `reg` that the load fills. It does not
+  /// Returns whether something is computed with register `reg` that the shuffle fills. It does not
   /// count if the value is dropped, is one of two in a selection, is passed on in local memory or
   /// parameters, or is the word into which members of a bit field are inserted.
-  bool computes_with(std::uint32_t reg, what_was_written written) {
-    written_ = written;
+  bool computes_with(std::uint32_t reg) {
     seen_.clear();
-    return follow(load_, reg, false);
+    return follow(shuffle_, reg, false);
   }
 
  private:
@@ -41,8 +33,8 @@ class value_use {
   /// Follows the instructions after `from`. If `derived`, the register is a result.
   bool follow(std::uint32_t from, std::uint32_t reg, bool derived) {
     if (!seen_.insert({from, reg}).second) return false;
-    const std::uint32_t end = function_.instructions.size() - load_ > longest
-                                  ? load_ + longest
+    const std::uint32_t end = function_.instructions.size() - shuffle_ > longest
+                                  ? shuffle_ + longest
                                   : static_cast<std::uint32_t>(function_.instructions.size());
     for (std::uint32_t n = from + 1; n < end; ++n) {
       const ptx::instruction& i = function_.instructions[n];
@@ -65,7 +57,6 @@ class value_use {
       return operand < operands.size() && operands[operand].kind == ptx::operand_kind::reg &&
              operands[operand].index == reg;
     };
-    const bool in_part = !derived && written_ == what_was_written::some_bytes;
     switch (i.op) {
       case selp:
       case slct: return is(3);
@@ -79,19 +70,9 @@ class value_use {
         break;
       case and_:
       case lop3:
-        if (in_part || (!derived && clears_bits(operands))) return false;
+        if (!derived && clears_bits(operands)) return false;
         break;
-      case cvt:
-      case shl:
-      case shr:
-      case bfe:
-      case prmt:
-      case mov_unpack:
-        if (in_part) return false;
-        break;
-      default:
-        if (in_part) return true;
-        break;
+      default: break;
     }
     if (!is_arithmetic(i.op)) return true;
     bool decided = false;
@@ -100,18 +81,14 @@ class value_use {
     return decided;
   }
 
-  /// A store of the loaded value that need not be more than a part of a copy.
-  bool may_hand_on(const ptx::instruction& store) const {
-    const bool whole = function_.operands_of(store)[1].kind == ptx::operand_kind::vector;
-    return written_ == what_was_written::some_bytes ||
-           (whole && written_ == what_was_written::other_elements) ||
-           store.with.space == ptx::state_space::local ||
+  static bool may_hand_on(const ptx::instruction& store) {
+    return store.with.space == ptx::state_space::local ||
            store.with.space == ptx::state_space::param;
   }
 
-  /// Returns whether a source is a constant that clears bits of the loaded value.
+  /// Returns whether a source is a constant that clears bits of the value.
   bool clears_bits(std::span<const ptx::operand> operands) const {
-    const std::uint32_t bits = 8 * ptx::size_of(function_.instructions[load_].types[0]);
+    const std::uint32_t bits = 8 * ptx::size_of(function_.instructions[shuffle_].types[0]);
     const std::uint64_t all = bits < 64 ? (std::uint64_t{1} << bits) - 1 : ~std::uint64_t{};
     const auto sources = operands.subspan(1, std::min<std::size_t>(3, operands.size() - 1));
     return std::any_of(sources.begin(), sources.end(), [all](const ptx::operand& o) {
@@ -138,8 +115,7 @@ class value_use {
   }
 
   const ptx::function& function_;
-  std::uint32_t load_;
-  what_was_written written_ = what_was_written::nothing;
+  std::uint32_t shuffle_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen_;
 };
 

@@ -136,7 +136,8 @@ struct unwritten_read {
   located at;
   address where = 0;
   std::uint32_t size = 0;
-  std::uint32_t bytes = 0;  // bit i: byte i
+  std::size_t first = 0;   // of the bytes that nobody wrote
+  std::uint32_t base = 0;  // of the function's local memory
 };
 
 /// 32 threads.
@@ -171,8 +172,9 @@ struct warp {
     local.grow(needed);
   }
 
-  lane_mask unwritten_lanes = 0;                      // of the running load
-  std::array<unwritten_read, warp_size> unwritten{};  // the last one of each lane
+  lane_mask unwritten_lanes = 0;                           // of the running load
+  std::array<std::uint32_t, warp_size> unwritten_bytes{};  // of that load, bit i for byte i
+  std::array<unwritten_read, warp_size> unwritten{};       // the last one of each lane
 
   std::array<std::array<std::uint32_t, warp_size>, 3> thread{};  // threadIdx
 
@@ -247,9 +249,8 @@ struct grid_state {
   std::atomic<bool> stop{false};
   std::mutex output;  // serializes the hooks, and guards the next members
   std::set<std::pair<const decoded*, fault_kind>>
-      reported;  // instructions that were reported, and for which mistake
-  std::map<std::pair<const decoded*, std::uint32_t>, bool>
-      uses;  // the result of `find_out` for each load
+      reported;                         // instructions that were reported, and for which mistake
+  std::map<const decoded*, bool> uses;  // the result of `find_out` for each shuffle
   std::optional<fault> first;
 
   bool stopped() const {
@@ -266,10 +267,10 @@ struct grid_state {
     const std::lock_guard lock(output);
     return reported.insert({d, kind}).second;
   }
-  /// Returns the result of `find_out` for a load, which is called once in a launch.
-  template <class F> bool matters(const decoded& d, std::uint32_t which, F find_out) {
+  /// Returns the result of `find_out` for a shuffle, which is called once in a launch.
+  template <class F> bool matters(const decoded& d, F find_out) {
     const std::lock_guard lock(output);
-    const auto [known, fresh] = uses.try_emplace({&d, which}, false);
+    const auto [known, fresh] = uses.try_emplace(&d, false);
     if (fresh) known->second = find_out();
     return known->second;
   }
