@@ -4,6 +4,7 @@
 /// which it is moved to the places of the others.
 
 #include <gpu/core/sequence.hpp>
+#include <gpu/system/made_once.hpp>
 
 #include <cstdint>
 
@@ -11,7 +12,12 @@ namespace gpu::inline v1::detail {
 
 inline constexpr unsigned mt19937_words = 624;        ///< of a state
 inline constexpr unsigned mt19937_generators = 8192;  ///< that take turns, 2^2048 numbers apart
-inline constexpr unsigned mt19937_jumps = 13;         ///< polynomials, for each bit of a generator
+inline constexpr unsigned mt19937_group = 256;        ///< generators that share a first jump
+inline constexpr unsigned mt19937_group_bits = 5;     ///< of the number of a group
+inline constexpr unsigned mt19937_range_bits = 42;    ///< of the number of a range
+inline constexpr unsigned mt19937_step_bits = 10;     ///< of it that are gone step by step
+inline constexpr unsigned mt19937_jumps =
+    mt19937_group + mt19937_group_bits + mt19937_range_bits - mt19937_step_bits;
 
 /// The exponents of the characteristic polynomial below x^19937.
 inline constexpr unsigned short mt19937_exponents[] = {
@@ -66,55 +72,126 @@ inline constexpr char mt19937_neighbor[] =
     R"(V?0<2iAmfgaIP6JfL[Nh=LAHBaXk4>@\]8WL=iC8PT`PBIEfMWB4Ri`mfHP[ManL]64BE5?KM^^^Aj^dV[NYAm`H5Z9TgdUP?H)"
     R"(@g[;GgC@4WhLJ3IQa6o9<O[RM?`b]6^17I6UI2AMe`jFYZI2084?C171gYi095WQGgI1^5QKN6i>ImgCMJ9^7GkiH)";
 
-/// Squares a polynomial modulo the characteristic polynomial.
-inline void square_modulo(std::uint64_t (&polynomial)[312]) noexcept {
+/// The coefficients of a polynomial, lowest first.
+struct mt19937_polynomial {
+  std::uint64_t words[mt19937_words / 2] = {};
+};
+
+/// Returns the remainder of a product by the characteristic polynomial. Destroys the product.
+inline mt19937_polynomial remainder_of(std::uint64_t (&product)[mt19937_words]) noexcept {
   constexpr unsigned degree = 19937, last = degree / 64, rest = degree % 64;
+  const auto add = [&](std::uint64_t bits, unsigned place) {
+    product[place / 64] ^= bits << place % 64;
+    if (place % 64 != 0) product[place / 64 + 1] ^= bits >> (64 - place % 64);
+  };
+  for (unsigned k = mt19937_words - 1; k > last; --k) {
+    const std::uint64_t bits = product[k];
+    for (const unsigned exponent : mt19937_exponents) add(bits, 64 * k - degree + exponent);
+  }
+  const std::uint64_t bits = product[last] >> rest;
+  product[last] &= (std::uint64_t{1} << rest) - 1;
+  for (const unsigned exponent : mt19937_exponents) add(bits, exponent);
+  mt19937_polynomial remainder;
+  __builtin_memcpy(remainder.words, product, sizeof remainder.words);
+  return remainder;
+}
+
+/// Squares a polynomial modulo the characteristic polynomial.
+inline mt19937_polynomial square_modulo(const mt19937_polynomial& polynomial) noexcept {
   std::uint64_t square[mt19937_words] = {};
   for (unsigned k = 0; k < mt19937_words; ++k) {  // zeros between the bits
-    std::uint64_t bits = polynomial[k / 2] >> k % 2 * 32 & 0xffff'ffffu;
+    std::uint64_t bits = polynomial.words[k / 2] >> k % 2 * 32 & 0xffff'ffffu;
     bits = (bits | bits << 16) & 0x0000'ffff'0000'ffffu;
     bits = (bits | bits << 8) & 0x00ff'00ff'00ff'00ffu;
     bits = (bits | bits << 4) & 0x0f0f'0f0f'0f0f'0f0fu;
     bits = (bits | bits << 2) & 0x3333'3333'3333'3333u;
     square[k] = (bits | bits << 1) & 0x5555'5555'5555'5555u;
   }
-  const auto add = [&](std::uint64_t bits, unsigned place) {
-    square[place / 64] ^= bits << place % 64;
-    if (place % 64 != 0) square[place / 64 + 1] ^= bits >> (64 - place % 64);
-  };
-  for (unsigned k = mt19937_words - 1; k > last; --k) {
-    const std::uint64_t bits = square[k];
-    for (const unsigned exponent : mt19937_exponents) add(bits, 64 * k - degree + exponent);
-  }
-  const std::uint64_t bits = square[last] >> rest;
-  square[last] &= (std::uint64_t{1} << rest) - 1;
-  for (const unsigned exponent : mt19937_exponents) add(bits, exponent);
-  __builtin_memcpy(polynomial, square, sizeof polynomial);
+  return remainder_of(square);
 }
 
-/// Adds the state of the first generator, as Matsumoto and Nishimura's `init_genrand` fills it.
-inline void add_mt19937_state(sequence<std::uint32_t>& out, std::uint32_t seed) {
-  for (unsigned k = 0; k < mt19937_words; ++k) {
-    out.push_back(seed);
-    seed = 1812433253u * (seed ^ seed >> 30) + k + 1;
+/// Multiplies polynomials by one of them, modulo the characteristic polynomial.
+class mt19937_multiplier {
+ public:
+  /// Allocates the products by all polynomials of eight coefficients.
+  explicit mt19937_multiplier(const mt19937_polynomial& factor) : products_(256) {
+    for (unsigned low = 0; low < 8; ++low) {
+      for (unsigned bits = 0; bits < 1u << low; ++bits) {
+        const mt19937_polynomial& from = products_[bits];
+        mt19937_polynomial& to = products_[bits | 1u << low];
+        for (unsigned k = 0; k < mt19937_words / 2; ++k) {
+          const std::uint64_t carried = k == 0 || low == 0 ? 0 : factor.words[k - 1] >> (64 - low);
+          to.words[k] = from.words[k] ^ factor.words[k] << low ^ carried;
+        }
+      }
+    }
   }
-}
+  mt19937_polynomial operator()(const mt19937_polynomial& other) const noexcept {
+    std::uint64_t product[mt19937_words] = {};
+    for (unsigned shift = 64; shift != 0;) {
+      shift -= 8;
+      for (unsigned k = mt19937_words - 1; k > 0; --k)
+        product[k] = product[k] << 8 | product[k - 1] >> 56;
+      product[0] <<= 8;
+      for (unsigned place = 0; place < mt19937_words / 2; ++place) {
+        const std::uint64_t* const from = products_[other.words[place] >> shift & 0xff].words;
+        std::uint64_t* const to = product + place;
+        for (unsigned k = 0; k < mt19937_words / 2; ++k) to[k] ^= from[k];
+      }
+    }
+    return remainder_of(product);
+  }
 
-/// Adds the polynomials that move by 1, 2, 4, ... generators.
-inline void add_mt19937_jumps(sequence<std::uint32_t>& out) {
-  std::uint64_t polynomial[312] = {};
+ private:
+  sequence<mt19937_polynomial> products_;
+};
+
+/// The polynomials that move by 0 to 255 generators, by 256, 512, ... generators, and by 2^10,
+/// 2^11, ... states.
+struct mt19937_polynomials {
+  mt19937_polynomial each[mt19937_jumps];
+};
+
+inline mt19937_polynomials* make_mt19937_polynomials() {
+  mt19937_polynomial neighbor;
   for (unsigned place = 0; place < sizeof mt19937_neighbor - 1; ++place) {
     const auto six = static_cast<std::uint64_t>(mt19937_neighbor[place] - '0');
     const unsigned bit = 6 * place;
-    polynomial[bit / 64] |= six << bit % 64;
-    if (bit % 64 > 58 && bit / 64 + 1 < 312) polynomial[bit / 64 + 1] |= six >> (64 - bit % 64);
+    neighbor.words[bit / 64] |= six << bit % 64;
+    if (bit % 64 > 58 && bit / 64 + 1 < mt19937_words / 2)
+      neighbor.words[bit / 64 + 1] |= six >> (64 - bit % 64);
   }
-  for (unsigned k = 0; k < mt19937_jumps; ++k) {
-    for (const std::uint64_t both : polynomial) {
-      out.push_back(static_cast<std::uint32_t>(both));
-      out.push_back(static_cast<std::uint32_t>(both >> 32));
-    }
-    square_modulo(polynomial);
+  const mt19937_multiplier multiply(neighbor);
+  auto* const made = new (std::nothrow) mt19937_polynomials;
+  if (made == nullptr) return nullptr;
+  mt19937_polynomial* next = made->each;
+  next++->words[0] = 1;
+  for (unsigned k = 1; k < mt19937_group; ++k) {
+    const mt19937_polynomial square = square_modulo(made->each[k / 2]);
+    *next++ = k % 2 == 0 ? square : multiply(square);
+  }
+  mt19937_polynomial power = made->each[mt19937_group / 2];
+  for (unsigned k = 0; k < mt19937_group_bits; ++k) *next++ = power = square_modulo(power);
+  power = {};
+  power.words[mt19937_words / 64] = std::uint64_t{1} << mt19937_words % 64;
+  for (unsigned k = 1; k < mt19937_range_bits; ++k) {
+    power = square_modulo(power);
+    if (k >= mt19937_step_bits) *next++ = power;
+  }
+  return made;
+}
+
+/// Returns the polynomials, which depend on no seed; null if the host is out of memory.
+inline const mt19937_polynomials* find_mt19937_polynomials() {
+  static mt19937_polynomials* made = nullptr;
+  return made_once(made, make_mt19937_polynomials);
+}
+
+/// Writes the state of the first generator, as Matsumoto and Nishimura's `init_genrand` fills it.
+inline void write_mt19937_state(std::uint32_t* out, std::uint32_t seed) noexcept {
+  for (unsigned k = 0; k < mt19937_words; ++k) {
+    out[k] = seed;
+    seed = 1812433253u * (seed ^ seed >> 30) + k + 1;
   }
 }
 

@@ -104,8 +104,8 @@ inline result<> run_in_ranges(const random_request& request, std::uint64_t& firs
     const std::uint64_t begin = offset + element * step - range * mt19937_range;
     std::uint64_t count = (mt19937_range - begin) / step;
     if (count > request.count - element) count = request.count - element;
-    GPU_TRY(make_mt19937(request, call.stream, range, begin, count * step, call.where));
-    first = mt19937_head_words + offset - range * mt19937_range;
+    first = GPU_TRY(make_mt19937(request, call.stream, range, begin, count * step, call.where));
+    first -= element * step;  // may wrap around, and back for the elements that are written
     const slice part(static_cast<std::ptrdiff_t>(element),
                      static_cast<std::ptrdiff_t>(element + count));
     GPU_TRY(run_elementwise(call, count == request.count ? nullptr : &part));
