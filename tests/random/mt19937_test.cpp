@@ -1,7 +1,9 @@
-// MT19937 against cuRAND and std::mt19937. Each generator that a test takes numbers from is first
-// moved to its place, which takes long on the CPU driver.
+// MT19937 against cuRAND and std::mt19937. Numbers of one or two generators are made by states of
+// these. Few numbers of more generators are made without states, until the ninth time.
 
 #include "algorithm/algorithm_fixture.hpp"
+#include "support/cpu_driver.hpp"
+#include "support/drivers.hpp"
 
 #include <gpu/graph.hpp>
 #include <gpu/random.hpp>
@@ -71,6 +73,110 @@ TEST_CASE("the first generator of MT19937 has all numbers of std::mt19937", "[ra
   CHECK(found == expected);
 }
 
+constexpr std::uint64_t range = 5'111'808;  // numbers that all generators make of one state each
+
+/// The numbers 0 to 7 of a range, which are the first generator's, from std::mt19937.
+std::vector<unsigned> first_of_range(unsigned seed, std::uint64_t which) {
+  std::mt19937 standard(seed);
+  standard.discard(624 * which);
+  std::vector<unsigned> state(624), eight;
+  for (unsigned& each : state) each = static_cast<unsigned>(standard());
+  for (const std::size_t place : {0u, 113u, 170u, 283u, 340u, 397u, 510u, 567u})
+    eight.push_back(state[place]);
+  return eight;
+}
+/// The first eight of numbers from three generators, so that they are made without states.
+template <class Numbers> std::vector<unsigned> eight_of(const fixture& f, const Numbers& numbers) {
+  std::vector<unsigned> found = made(f, numbers);
+  found.resize(8);
+  return found;
+}
+auto numbers_at(gpu::mt19937& engine, std::uint64_t offset) {
+  engine.skip(offset - engine.offset());
+  return gpu::random_bits<unsigned>(engine, gpu::shape{24});
+}
+
+TEST_CASE("far ranges of MT19937 are those of std::mt19937", "[random][mt19937]") {
+  const fixture f;
+  for (const std::uint64_t which : {1u, 1023u, 1024u, 6149u}) {
+    CAPTURE(which);
+    gpu::mt19937 engine = engine_at(f, 8);
+    CHECK(eight_of(f, numbers_at(engine, which * range)) == first_of_range(8, which));
+    engine = engine_at(f, 8, which * range);
+    CHECK(bits(f, engine, 8) == first_of_range(8, which));
+  }
+  // From states that are near, far behind, and those of a later range.
+  gpu::mt19937 engine = engine_at(f, 8);
+  for (const std::uint64_t which : {0u, 7u, 16u, 1040u, 1u}) {
+    CAPTURE(which);
+    if (which == 1) engine = test::value_of(gpu::mt19937::from_text(f.stream, "mt19937 8 0 0"));
+    engine.skip(which * range - engine.offset());
+    CHECK(bits(f, engine, 8) == first_of_range(8, which));
+    CHECK(eight_of(f, numbers_at(engine, (which + 3) * range)) == first_of_range(8, which + 3));
+  }
+}
+
+TEST_CASE("the last ranges of MT19937 take as few steps as the first ones",
+          "[random][mt19937][thorough]") {
+  const fixture f;
+  gpu::mt19937 there = engine_at(f, 3, (1ull << 41) * range);
+  const auto expected = bits(f, there, 8);  // by one polynomial
+  gpu::mt19937 engine = engine_at(f, 3, ((1ull << 41) - 1) * range);
+  CHECK(bits(f, engine, 8) != expected);  // by those of all lower powers, and then one more state
+  engine.skip(range - 8);
+  CHECK(bits(f, engine, 8) == expected);
+  engine = engine_at(f, 3, 1ull << 60);
+  const auto of_state = bits(f, engine, 8);
+  engine = engine_at(f, 3);
+  CHECK(eight_of(f, numbers_at(engine, 1ull << 60)) == of_state);
+}
+
+TEST_CASE("few numbers of MT19937 are those of states", "[random][mt19937][thorough]") {
+  const fixture f;
+  // Across groups of generators; across rows of eights; across ranges.
+  for (const std::uint64_t offset :
+       {std::uint64_t{8 * 254 + 3}, std::uint64_t{4 * 65536 - 8 * 2 + 3}, range - 8 * 2 + 3}) {
+    CAPTURE(offset);
+    gpu::mt19937 engine = engine_at(f, 1, offset);
+    const auto numbers = gpu::random_bits<unsigned>(engine, gpu::shape{22});
+    const auto expected = made(f, numbers);
+    if (offset == 8 * 254 + 3) {
+      // Made by moving by 1, 2, 4, ... generators in turn.
+      CHECK(std::vector<unsigned>(expected.begin() + 8, expected.end()) ==
+            std::vector<unsigned>{0xf470052bu, 0xc727fadcu, 0x81cb25e1u, 0x8ea2176bu, 0x7e745c07u,
+                                  0x687168ccu, 0xf17ef9afu, 0xc32219e1u, 0x6fab10f2u, 0xda6703b2u,
+                                  0x46e089ddu, 0x38505bcau, 0x5345d1bcu, 0x02946cc1u});
+      for (int k = 0; k < 9; ++k) CHECK(made(f, numbers) == expected);
+    }
+    gpu::mt19937 by_states = engine_at(f, 1, offset);
+    std::vector<unsigned> found;
+    for (const std::size_t count : {5u, 8u, 8u, 1u}) {
+      const auto part = bits(f, by_states, count);
+      found.insert(found.end(), part.begin(), part.end());
+    }
+    CHECK(found == expected);
+  }
+}
+
+TEST_CASE("ten thousand numbers of MT19937 take the CPU driver few instructions",
+          "[random][mt19937][cpu]") {
+  const test::own_cpu_driver driver;
+  const fixture f;
+  gpu::mt19937 engine = engine_at(f, 5489);
+  const test::cost_collection costs(driver.itself());
+  const auto found = bits(f, engine, 10'000);
+  CHECK(std::equal(first_numbers.begin(), first_numbers.end(), found.begin()));
+  // Of the last generator, made by moving by 1, 32, 64, 128 and 1,024 generators in turn.
+  CHECK(std::vector<unsigned>(found.end() - 8, found.end()) ==
+        std::vector<unsigned>{0xacdb11c7u, 0x9e271b74u, 0x78fb9bd2u, 0x357ec359u, 0x1fa27299u,
+                              0x7fa05e89u, 0xaee934edu, 0xeccf2295u});
+  const auto report = costs.report();
+  std::uint64_t launches = 0;
+  for (const auto& kernel : report.kernels) launches += kernel.launches;
+  CHECK(launches == 3);
+  CHECK(report.total().thread_instructions < 300'000'000);  // 80,000,000,000 for a state of each
+}
+
 TEST_CASE("ranges of MT19937 follow each other as in cuRAND", "[random][mt19937][thorough]") {
   const fixture f;
   gpu::mt19937 engine = engine_at(f, 5489);
@@ -124,9 +230,10 @@ TEST_CASE("uniform and normal numbers of MT19937 are those of cuRAND",
 
 TEST_CASE("a graph draws the same numbers of MT19937 at each launch", "[random][mt19937]") {
   const fixture f;
+  const std::size_t count = GENERATE(8u, 20u);  // by states, and without them
   gpu::mt19937 engine = engine_at(f, 5489);
-  auto x = f.make<unsigned>(8);
-  const auto numbers = gpu::random_bits<unsigned>(engine, gpu::shape{8});
+  auto x = f.make<unsigned>(count);
+  const auto numbers = gpu::random_bits<unsigned>(engine, gpu::shape<1>{count});
   test::value_of(gpu::assign(f.stream, x, numbers));
   auto capture = test::value_of(gpu::stream_capture::begin(f.stream));
   test::value_of(gpu::assign(f.stream, x, numbers));
@@ -138,7 +245,9 @@ TEST_CASE("a graph draws the same numbers of MT19937 at each launch", "[random][
     test::value_of(gpu::fill(f.stream, x, 0u));
     test::value_of(gpu::launch(f.stream, executable));
     test::value_of(f.stream.synchronize());
-    CHECK(f.download(x) == std::vector<unsigned>(first_numbers.begin(), first_numbers.begin() + 8));
+    std::vector<unsigned> expected = first_numbers;
+    expected.resize(count);
+    CHECK(f.download(x) == expected);
   }
 }
 

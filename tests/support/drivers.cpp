@@ -119,6 +119,7 @@ own_cpu_driver::~own_cpu_driver() = default;
 const gpu::driver::entry_points& own_cpu_driver::table() const {
   return state_->driver.entry_points();
 }
+const cpu_driver& own_cpu_driver::itself() const { return state_->driver; }
 std::size_t own_cpu_driver::live_objects() const { return state_->driver.live_count(); }
 std::size_t own_cpu_driver::held() const { return state_->driver.held_count(); }
 std::string own_cpu_driver::live_list() const {

@@ -51,6 +51,8 @@ struct cpu_driver_options {
   bool threads = chosen_driver() == driver_kind::cpu_threads;
 };
 
+class cpu_driver;
+
 /// A CPU driver of the test's own, in force from construction to destruction. Independent of the
 /// one that the other tests run on: nothing is allocated in it yet.
 class own_cpu_driver {
@@ -61,6 +63,8 @@ class own_cpu_driver {
   ~own_cpu_driver();
 
   const gpu::driver::entry_points& table() const;
+  /// Returns the driver itself, for a `cost_collection`.
+  const cpu_driver& itself() const;
   /// Returns the number of live handles and allocations; 0 means that nothing leaked.
   std::size_t live_objects() const;
   /// The same once all work is done, and retains of primary contexts and contexts that this thread

@@ -15,10 +15,12 @@ namespace gpu::inline v1 {
 /// one sequence: that of `std::mt19937` with the lowest 32 bits of the seed. The first number is
 /// the first of `std::mt19937`; the others come in another order.
 ///
-/// Like other engines it reserves numbers, which are then a value. It keeps 21 MB in device memory:
+/// Like other engines it reserves numbers, which are then a value. It keeps 22 MB in device memory:
 /// the numbers that each generator made last. Numbers behind them are made of these, others anew
 /// from the seed. Must live as long as work and graphs that use it. Move-only.
 /// **Threads**: work on one engine is ordered by its stream: use an engine for each stream.
+/// **Cost**: the first engine of a process computes polynomials, which all share: 0.3 s in a build
+/// without optimization.
 class mt19937 {
  public:
   static constexpr const char* name = "mt19937";
@@ -47,9 +49,9 @@ class mt19937 {
   std::uint64_t seed() const noexcept { return position_.seed; }
   /// Returns how many numbers of 32 bits are used.
   std::uint64_t offset() const noexcept { return position_.offset; }
-  /// Skips `count` numbers of 32 bits. **Cost**: an addition here, but the generators that the next
-  /// numbers come from have to make those that are skipped, too, without writing them: 624 for each
-  /// 5,111,808 that are skipped.
+  /// Skips `count` numbers of 32 bits. **Cost**: an addition here. The generators that the next
+  /// numbers come from are moved there: by up to 1,023 states, 5,111,808 numbers each, step by
+  /// step, and farther by up to 32 products of polynomials.
   void skip(std::uint64_t count) noexcept { position_.reserve(count); }
 
  private:
