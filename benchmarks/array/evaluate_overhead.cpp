@@ -99,8 +99,8 @@ constexpr row rows[] = {{"y = x", 550},
                         {"y = 2 * x + sin(x) * x - x / (x + 1)", 1450},
                         {"matrix = matrix + row", 700},
                         {"2 * x + y, elsewhere each time", 2700},
-                        {"elementwise: y[i] += a * x[i]", 850},
-                        {"elementwise: z[i] = a * x[i] + y[i]", 890}};
+                        {"elementwise: y[i] += a * x[i]", 900},
+                        {"elementwise: z[i] = a * x[i] + y[i]", 980}};
 
 /// Does each piece of work several times, with a signal behind it.
 gpu::result<> work(const gpu::stream_ref& stream, gpu::array<float>& x, gpu::array<float>& y,
