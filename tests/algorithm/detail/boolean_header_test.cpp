@@ -200,7 +200,7 @@ TEST_CASE("sorting takes any byte but 0 for true", "[algorithm][boolean][thoroug
 TEST_CASE("histograms and products take any byte but 0 for true", "[algorithm][boolean]") {
   const both f;
   const auto& s = f.stream;
-  for (const std::size_t bins : {2, 100000}) {
+  for (const std::size_t bins : {2u, 100000u}) {
     const auto counts_of = [&](const gpu::device_buffer<unsigned char>& memory) {
       auto counts = test::value_of(gpu::empty<int>(s, gpu::shape{bins}));
       const auto x = gpu::device_span<const bool>::from_native(memory.native(), memory.size());

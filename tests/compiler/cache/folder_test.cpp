@@ -182,7 +182,7 @@ TEST_CASE("a program that others can write is not believed", "[compiler][cache]"
         gpu::detail::seal(kind, key, gpu::text(changed.data(), changed.size()));
     other.assign(sealed.data(), sealed.size());
   }
-  for (const mode_t mode : {0660, 0620, 0606, 0602, 0666, 0777, 02660}) {
+  for (const mode_t mode : {0660u, 0620u, 0606u, 0602u, 0666u, 0777u, 02660u}) {
     INFO("mode " << std::oct << mode);
     write_file(path, other);
     REQUIRE(::chmod(path.c_str(), mode) == 0);
@@ -192,7 +192,7 @@ TEST_CASE("a program that others can write is not believed", "[compiler][cache]"
     CHECK(origin_of(folder.path(), source) == "from disk");
     CHECK(mode_of(path) == 0600);
   }
-  for (const mode_t mode : {0400, 0440, 0444, 0644}) {
+  for (const mode_t mode : {0400u, 0440u, 0444u, 0644u}) {
     REQUIRE(::chmod(path.c_str(), mode) == 0);
     CHECK(origin_of(folder.path(), source) == "from disk");
   }
@@ -200,7 +200,7 @@ TEST_CASE("a program that others can write is not believed", "[compiler][cache]"
 
 TEST_CASE("the cache makes a folder of its own private", "[compiler][cache]") {
   const temporary_folder root;
-  for (const mode_t mode : {0770, 0775, 0720, 02775, 0777, 01777, 0702}) {
+  for (const mode_t mode : {0770u, 0775u, 0720u, 02775u, 0777u, 01777u, 0702u}) {
     INFO("mode " << std::oct << mode);
     const std::string folder = root.make_folder("cache" + std::to_string(mode));
     compile_fresh(folder, source);
@@ -210,7 +210,7 @@ TEST_CASE("the cache makes a folder of its own private", "[compiler][cache]") {
     CHECK(origin_of(folder, source) == "from disk");
     CHECK((mode_of(folder) & 0777) == 0700);
   }
-  for (const mode_t mode : {0755, 0750, 0711, 0500}) {
+  for (const mode_t mode : {0755u, 0750u, 0711u, 0500u}) {
     const std::string folder = root.make_folder("cache" + std::to_string(mode));
     compile_fresh(folder, source);
     REQUIRE(::chmod(folder.c_str(), mode) == 0);

@@ -14,12 +14,20 @@ inline constexpr char loops_header[] = R"gpu(#ifndef GPU_LOOPS_HPP
 namespace gpu {
 namespace loops {
 
-/// The type that an element has in memory.
-template <class T> struct in_memory { using type = T; };
-template <> struct in_memory<bool> { using type = boolean; };
-template <> struct in_memory<const bool> { using type = const boolean; };
-template <class T> constexpr bool is_bool = false;
-template <> constexpr bool is_bool<bool> = true;
+/// The type that an element has in memory, and whether that is another one. (An enumerator, because
+/// a constexpr variable would become one of the module.)
+template <class T> struct in_memory {
+  using type = T;
+  enum { differs = false };
+};
+template <> struct in_memory<bool> {
+  using type = boolean;
+  enum { differs = true };
+};
+template <> struct in_memory<const bool> {
+  using type = const boolean;
+  enum { differs = true };
+};
 
 /// Returns the element in memory.
 template <class T> inline typename in_memory<T>::type& element_at(T* where) {
@@ -54,7 +62,7 @@ inline void load(T (&to)[Count], const T* from) {
       const type raw = reinterpret_cast<const type*>(from)[c];
       memcpy(reinterpret_cast<char*>(to) + c * bytes, &raw, bytes);
     }
-    if constexpr (is_bool<T>) {
+    if constexpr (in_memory<T>::differs) {
 #pragma unroll
       for (int k = 0; k < Count; ++k) to[k] = element_at(to + k);
     }

@@ -66,7 +66,8 @@ inline bool make_folders(const text& path) noexcept {
       name[i] = '\0';
       const bool fresh = ::mkdir(name, 0700) == 0;
       made = fresh || errno == EEXIST;
-      if (fresh) ::fchmodat(AT_FDCWD, name, 0700, AT_SYMLINK_NOFOLLOW);
+      if (fresh && ::fchmodat(AT_FDCWD, name, 0700, AT_SYMLINK_NOFOLLOW) != 0)
+        made = errno == EOPNOTSUPP || errno == EPERM;  // a file system without modes
     }
     name[i] = path.data()[i];
   }

@@ -161,15 +161,16 @@ inline bool give_back_kept_memory(const stream_ref& stream, bool wait) noexcept 
 template <class Made, class Get>
 result<> with_kept_memory(const stream_ref& stream, const Made& made, Get get) noexcept {
   const last_error_mark before;
-  result<> done = get();
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    if (done.has_value() || !is_out_of_memory(done.error()) || made != Made{} ||
+  for (int attempt = 0;; ++attempt) {
+    result<> done = get();
+    if (done.has_value()) {
+      if (attempt != 0) before.restore();
+      return done;
+    }
+    if (attempt == 2 || !is_out_of_memory(done.error()) || made != Made{} ||
         !give_back_kept_memory(stream, attempt == 1))
       return done;
-    done = get();
-    if (done.has_value()) before.restore();
   }
-  return done;
 }
 
 }  // namespace gpu::inline v1::detail
