@@ -18,9 +18,7 @@ concept counts = is_integral<I> || (is_enum<I> && convertible<I, unsigned long l
 /// Returns `value` in an unsigned type; the largest of that if it is negative or does not fit.
 template <class Word, counts I> constexpr Word saturated(I value) noexcept {
   constexpr Word largest = static_cast<Word>(-1);
-  if constexpr (static_cast<I>(-1) < I{}) {
-    if (value < I{}) return largest;
-  }
+  if (static_cast<long long>(value) < 0) return largest;
   const auto wide = static_cast<unsigned long long>(value);
   return wide > largest ? largest : static_cast<Word>(wide);
 }

@@ -261,13 +261,13 @@ inline result<> require_tensor(const stream_ref& stream, const dlpack_tensor& te
   if (__builtin_add_overflow(reinterpret_cast<std::uintptr_t>(given.data), given.byte_offset,
                              &address)) {
     out << "the elements begin " << given.byte_offset << " bytes after address "
-        << static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(given.data))
+        << reinterpret_cast<std::uintptr_t>(given.data)
         << ", which is beyond the last address. The producer is at fault.";
     return refuse_tensor(errc::invalid_argument, out, where);
   }
   if (bytes != 0 && (given.data == nullptr || address % alignment != 0)) {
-    out << "the elements begin at address " << static_cast<std::uint64_t>(address)
-        << ", which is null or not a multiple of " << alignment << " bytes. Copy the tensor.";
+    out << "the elements begin at address " << address << ", which is null or not a multiple of "
+        << alignment << " bytes. Copy the tensor.";
     return refuse_tensor(errc::invalid_argument, out, where);
   }
   return {};

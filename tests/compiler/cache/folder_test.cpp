@@ -57,7 +57,7 @@ struct scoped_umask {
 };
 
 TEST_CASE("a stored program is for its user alone, whatever the umask", "[compiler][cache]") {
-  for (const mode_t bits : {0, 002, 022, 077, 0277, 0777}) {
+  for (const mode_t bits : {0u, 002u, 022u, 077u, 0277u, 0777u}) {
     INFO("umask " << std::oct << bits);
     const temporary_folder root;
     const std::string folder = root / "made/by/the/cache";
