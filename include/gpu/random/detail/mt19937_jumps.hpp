@@ -152,7 +152,8 @@ struct mt19937_polynomials {
   mt19937_polynomial each[mt19937_jumps];
 };
 
-inline mt19937_polynomials* make_mt19937_polynomials() {
+/// Returns what moves a state from one generator to the next.
+inline mt19937_multiplier read_mt19937_neighbor() {
   mt19937_polynomial neighbor;
   for (unsigned place = 0; place < sizeof mt19937_neighbor - 1; ++place) {
     const auto six = static_cast<std::uint64_t>(mt19937_neighbor[place] - '0');
@@ -161,7 +162,11 @@ inline mt19937_polynomials* make_mt19937_polynomials() {
     if (bit % 64 > 58 && bit / 64 + 1 < mt19937_words / 2)
       neighbor.words[bit / 64 + 1] |= six >> (64 - bit % 64);
   }
-  const mt19937_multiplier multiply(neighbor);
+  return mt19937_multiplier(neighbor);
+}
+
+inline mt19937_polynomials* make_mt19937_polynomials() {
+  const mt19937_multiplier multiply = read_mt19937_neighbor();
   auto* const made = new (std::nothrow) mt19937_polynomials;
   if (made == nullptr) return nullptr;
   mt19937_polynomial* next = made->each;
