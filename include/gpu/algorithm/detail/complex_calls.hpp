@@ -29,7 +29,7 @@ class complex_calls {
   /// Notes texts that are not known, such as macros: they may call anything.
   void note_unknown() noexcept { calls_functions_ = calls_power_ = true; }
 
-  /// Whether `<gpu/complex_functions.hpp>` is needed, and whether `<gpu/complex_power.hpp>` is.
+  /// True if `<gpu/complex_functions.hpp>` is needed, and if `<gpu/complex_power.hpp>` is.
   bool functions() const noexcept { return has_complex_ && calls_functions_; }
   bool power() const noexcept { return has_complex_ && calls_power_; }
 

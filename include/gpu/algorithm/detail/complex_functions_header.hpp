@@ -66,7 +66,7 @@ template <class T> struct scaled_parts {
   }
 };
 
-/// Whether exp(x) overflows, or nearly so.
+/// Returns whether exp(x) overflows or nearly overflows.
 template <class T> __device__ bool is_large_for_exp(T x) {
   return x > constant<T>(88.7228, 709.7827);
 }

@@ -114,7 +114,7 @@ __device__ inline double_sum precise_angle(double x, double y) {
   return signbit(y) ? -angle : angle;
 }
 
-// What differs between the two types in which powers are computed.
+// The differences between the two types in which powers are computed.
 __device__ inline double high_of(double a) { return a; }
 __device__ inline double high_of(const double_sum& a) { return a.high; }
 __device__ inline double low_of(double) { return 0; }

@@ -13,7 +13,7 @@ namespace gpu::inline v1::detail {
 /// The largest number of parameters of a generated kernel.
 inline constexpr std::size_t most_loop_parameters = 32;
 
-/// What is checked before a number or a plain pointer is passed.
+/// The checks of a number or a plain pointer before it is passed.
 struct value_checks {
   const copy_end* memory = nullptr;    ///< of a plain pointer, if it is known
   const loop_operand* view = nullptr;  ///< of which a plain pointer is

@@ -190,7 +190,7 @@ class python_words {
       value = value * base + digit_of(words_.data()[at_++]);
     if (digits < least || letter == 'N')
       return fail(wrong(at, "a string of the header has an escape that is not read here"));
-    read.add(digits > 0 ? value : '\\');  // what is no escape stays as it is
+    read.add(digits > 0 ? value : '\\');  // other backslashes stay
     return {};
   }
 

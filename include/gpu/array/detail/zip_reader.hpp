@@ -114,7 +114,7 @@ class zip_reader {
     for (std::uint64_t k = tail < end_bytes ? 0 : tail - end_bytes + 1; k-- > 0;) {
       const unsigned char* const there = bytes_.data() + k;
       if (read_little(there, 4) != zip_directory_end) continue;
-      // If others wrote something behind the archive, it is the last end that there is.
+      // Bytes may follow the archive; the last end record counts.
       const std::uint64_t behind = k + end_bytes + read_little(there + 20, 2);
       if (behind == tail || end == nullptr) {
         end = there;
@@ -146,7 +146,7 @@ class zip_reader {
     return {};
   }
 
-  /// What the directory says of a file.
+  /// A file's entry in the directory.
   struct entry_facts {
     std::uint64_t size, packed, local;  ///< unpacked, as it is stored, and where it begins
     string_ref name;
