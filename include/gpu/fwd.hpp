@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 class cuda_error;
 class source_location;
@@ -79,4 +79,4 @@ class link_input;
 class linked_program;
 struct link_options;
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,8 +5,7 @@
 
 #include <string>
 
-namespace array_failure_test {
-namespace {
+namespace array_failure_test { namespace {
 
 struct workplace {
   const gpu::stream& stream;
@@ -175,5 +174,4 @@ TEST_CASE("an evaluation without memory of the host to work in says so", "[array
   test::value_of(sum());
 }
 
-}  // namespace
-}  // namespace array_failure_test
+}}  // namespace array_failure_test

@@ -12,8 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace array_test {
-namespace {
+namespace array_test { namespace {
 
 using algorithm_test::fixture;
 using matrix = gpu::array<int, 2>;
@@ -175,5 +174,4 @@ TEST_CASE("making an array fails with each of its calls", "[array][cpu]") {
   CHECK(test::sweep_calls(run, {"cuCtxGetDevice", "cuCtxPopCurrent"}) == "");
 }
 
-}  // namespace
-}  // namespace array_test
+}}  // namespace array_test

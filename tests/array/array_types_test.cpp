@@ -9,8 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace array_types_test {
-namespace {
+namespace array_types_test { namespace {
 
 using namespace array_test;
 using complex = std::complex<double>;
@@ -67,5 +66,4 @@ TEMPLATE_TEST_CASE("arrays of all kinds of numbers are rearranged", "[array][tho
   }
 }
 
-}  // namespace
-}  // namespace array_types_test
+}}  // namespace array_types_test

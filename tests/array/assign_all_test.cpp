@@ -6,8 +6,7 @@
 
 #include <vector>
 
-namespace assign_all_test {
-namespace {
+namespace assign_all_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -46,5 +45,4 @@ TEST_CASE("results of one kernel that do not fit are refused", "[array][assign_a
                    "out0 is written and overlaps out1", "not element by element"));
 }
 
-}  // namespace
-}  // namespace assign_all_test
+}}  // namespace assign_all_test

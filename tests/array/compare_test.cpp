@@ -8,8 +8,7 @@
 #include <complex>
 #include <limits>
 
-namespace compare_test {
-namespace {
+namespace compare_test { namespace {
 
 using namespace array_test;
 
@@ -94,5 +93,4 @@ TEST_CASE("arrays that are compared are repeated to one shape", "[array][compare
                    "gpu::allclose", "cannot compare (2, 3, 4) and (2, 4)", "from the last one"));
 }
 
-}  // namespace
-}  // namespace compare_test
+}}  // namespace compare_test

@@ -19,8 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace complex_functions_test {
-namespace {
+namespace complex_functions_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -321,5 +320,4 @@ TEST_CASE("snippets call functions of complex numbers by their names", "[array][
   }
 }
 
-}  // namespace
-}  // namespace complex_functions_test
+}}  // namespace complex_functions_test

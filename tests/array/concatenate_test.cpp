@@ -4,8 +4,7 @@
 
 #include <gpu/array/concatenate.hpp>
 
-namespace concatenate_test {
-namespace {
+namespace concatenate_test { namespace {
 
 using namespace array_test;
 
@@ -40,5 +39,4 @@ TEST_CASE("arrays that cannot be joined or split are refused", "[array][concaten
   CHECK(test::says(test::error_of(gpu::split_at(f.a(2), {1})), "gpu::split_at", "index 2"));
 }
 
-}  // namespace
-}  // namespace concatenate_test
+}}  // namespace concatenate_test

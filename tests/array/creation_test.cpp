@@ -10,8 +10,7 @@
 #include <limits>
 #include <vector>
 
-namespace creation_test {
-namespace {
+namespace creation_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -190,5 +189,4 @@ TEST_CASE("arrays are made of a function of the index", "[array][creation]") {
   CHECK(test::says(error, "missing"));
 }
 
-}  // namespace
-}  // namespace creation_test
+}}  // namespace creation_test

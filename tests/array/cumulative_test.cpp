@@ -13,8 +13,7 @@
 #include <limits>
 #include <random>
 
-namespace cumulative_test {
-namespace {
+namespace cumulative_test { namespace {
 
 using namespace array_test;
 
@@ -109,5 +108,4 @@ TEST_CASE("running sums along no axis are refused", "[array][cumulative]") {
   CHECK(test::says(test::error_of(gpu::cumulative_min(f.stream, f.a(2), 0)), "index 2"));
 }
 
-}  // namespace
-}  // namespace cumulative_test
+}}  // namespace cumulative_test

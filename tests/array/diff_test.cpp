@@ -7,8 +7,7 @@
 
 #include <limits>
 
-namespace diff_test {
-namespace {
+namespace diff_test { namespace {
 
 using namespace array_test;
 
@@ -40,5 +39,4 @@ TEST_CASE("many differences take the memory of two", "[array][diff][cpu]") {
   CHECK(test::value_of(gpu::item(stream, found(0))) == 0);
 }
 
-}  // namespace
-}  // namespace diff_test
+}}  // namespace diff_test

@@ -14,8 +14,7 @@
 #include <span>
 #include <vector>
 
-namespace evaluate_test {
-namespace {
+namespace evaluate_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -226,5 +225,4 @@ TEST_CASE("a new array has the memory that the last one had, also after a synchr
   }
 }
 
-}  // namespace
-}  // namespace evaluate_test
+}}  // namespace evaluate_test

@@ -12,8 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace expression_test {
-namespace {
+namespace expression_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -328,5 +327,4 @@ TEST_CASE("an evaluation fails with each of its calls", "[array][expression][cpu
   CHECK(test::sweep_calls(run, {"cuCtxGetDevice", "cuCtxPopCurrent"}) == "");
 }
 
-}  // namespace
-}  // namespace expression_test
+}}  // namespace expression_test

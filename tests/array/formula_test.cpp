@@ -7,8 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace formula_test {
-namespace {
+namespace formula_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -63,5 +62,4 @@ TEST_CASE("a formula fails with each of its allocations", "[array][formula][cpu]
   algorithm_test::check_first_allocations(run);
 }
 
-}  // namespace
-}  // namespace formula_test
+}}  // namespace formula_test

@@ -13,8 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace functions_test {
-namespace {
+namespace functions_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -359,5 +358,4 @@ TEMPLATE_TEST_CASE("numbers of 16 bits are rounded after each operation", "[arra
   CHECK(test::says(test::error_of(gpu::evaluate(f.stream, x * 1e39)), "does not fit"));
 }
 
-}  // namespace
-}  // namespace functions_test
+}}  // namespace functions_test

@@ -6,8 +6,7 @@
 
 #include <vector>
 
-namespace index_along_test {
-namespace {
+namespace index_along_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -34,5 +33,4 @@ TEST_CASE("an index along an axis that does not exist is refused", "[array][inde
                    "axis -3"));
 }
 
-}  // namespace
-}  // namespace index_along_test
+}}  // namespace index_along_test

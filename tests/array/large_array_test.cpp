@@ -6,8 +6,7 @@
 
 #include <cstdint>
 
-namespace large_array_test {
-namespace {
+namespace large_array_test { namespace {
 
 using array_test::fixture;
 using gpu::axis;
@@ -97,5 +96,4 @@ TEST_CASE("arrays of more than 2^31 elements are right", "[array][expression][ha
   check_rearranged(f, columns);
 }
 
-}  // namespace
-}  // namespace large_array_test
+}}  // namespace large_array_test

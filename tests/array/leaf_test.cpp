@@ -6,8 +6,7 @@
 
 #include <vector>
 
-namespace leaf_test {
-namespace {
+namespace leaf_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -54,5 +53,4 @@ TEST_CASE("equal leaves are one operand", "[array][leaf]") {
   CHECK(parameters(test::value_of(gpu::source_of(a + b * a))) == 2);
 }
 
-}  // namespace
-}  // namespace leaf_test
+}}  // namespace leaf_test

@@ -13,8 +13,7 @@
 #include <cstring>
 #include <random>
 
-namespace matmul_test {
-namespace {
+namespace matmul_test { namespace {
 
 using namespace array_test;
 
@@ -180,5 +179,4 @@ TEST_CASE("operands that do not fit are refused by matmul", "[array][matmul]") {
   CHECK(test::says(test::error_of(gpu::matmul(f.stream, f.a(2), f.a)), "index 2"));
 }
 
-}  // namespace
-}  // namespace matmul_test
+}}  // namespace matmul_test

@@ -9,8 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace memory_in_use_test {
-namespace {
+namespace memory_in_use_test { namespace {
 
 /// A CPU driver of its own, which the test may bring to a fault.
 struct faulty_driver {
@@ -54,5 +53,4 @@ TEST_CASE("an operand that is gone when the expression is evaluated is found",
   CHECK(f.reports.find("access to freed memory in kernel add_") != std::string::npos);
 }
 
-}  // namespace
-}  // namespace memory_in_use_test
+}}  // namespace memory_in_use_test

@@ -6,8 +6,7 @@
 
 #include <limits>
 
-namespace meshgrid_test {
-namespace {
+namespace meshgrid_test { namespace {
 
 using namespace array_test;
 
@@ -27,5 +26,4 @@ TEST_CASE("grids of a faulty vector are faulty", "[array][meshgrid]") {
     CHECK(test::says(test::error_of(each.checked()), "index 7 is out of range for axis 1"));
 }
 
-}  // namespace
-}  // namespace meshgrid_test
+}}  // namespace meshgrid_test

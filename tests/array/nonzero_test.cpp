@@ -8,8 +8,7 @@
 #include <complex>
 #include <limits>
 
-namespace nonzero_test {
-namespace {
+namespace nonzero_test { namespace {
 
 using namespace array_test;
 
@@ -44,5 +43,4 @@ TEST_CASE("masks of another shape are refused", "[array][nonzero]") {
   static_cast<void>(test::value_of(capture.end()));
 }
 
-}  // namespace
-}  // namespace nonzero_test
+}}  // namespace nonzero_test

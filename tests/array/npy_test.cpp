@@ -19,8 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace npy_test {
-namespace {
+namespace npy_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -295,5 +294,4 @@ TEST_CASE("saving and loading fail with each of their calls and allocations", "[
   CHECK(test::names_in(folder.path()) == std::vector<std::string>{"a.npy"});
 }
 
-}  // namespace
-}  // namespace npy_test
+}}  // namespace npy_test

@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace npz_test {
-namespace {
+namespace npz_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -293,5 +292,4 @@ TEST_CASE("saving and loading .npz files fail with each call and allocation", "[
   CHECK(test::sweep_host_memory(run) == "");
 }
 
-}  // namespace
-}  // namespace npz_test
+}}  // namespace npz_test

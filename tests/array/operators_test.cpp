@@ -12,8 +12,7 @@
 #include <numeric>
 #include <vector>
 
-namespace operators_test {
-namespace {
+namespace operators_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -96,5 +95,4 @@ TEST_CASE("names of functions need no namespace", "[array][operators]") {
   CHECK(std::isfinite(f.download(x)[1]));
 }
 
-}  // namespace
-}  // namespace operators_test
+}}  // namespace operators_test

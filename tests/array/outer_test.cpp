@@ -6,8 +6,7 @@
 
 #include <limits>
 
-namespace outer_test {
-namespace {
+namespace outer_test { namespace {
 
 using namespace array_test;
 
@@ -30,5 +29,4 @@ TEST_CASE("traces and outer products of faulty views are refused", "[array][oute
   CHECK(test::says(test::error_of(gpu::outer(f.stream, f.a(5, 0), f.v)), "gpu::outer", "index 5"));
 }
 
-}  // namespace
-}  // namespace outer_test
+}}  // namespace outer_test

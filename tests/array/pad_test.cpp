@@ -6,8 +6,7 @@
 
 #include <limits>
 
-namespace pad_test {
-namespace {
+namespace pad_test { namespace {
 
 using namespace array_test;
 
@@ -47,5 +46,4 @@ TEST_CASE("margins that cannot be made are refused", "[array][pad]") {
         gpu::errc::size_overflow);
 }
 
-}  // namespace
-}  // namespace pad_test
+}}  // namespace pad_test

@@ -15,8 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace picture_test {
-namespace {
+namespace picture_test { namespace {
 
 using algorithm_test::fixture;
 using bytes = std::vector<unsigned char>;
@@ -223,5 +222,4 @@ TEST_CASE("drawing fails with each of its calls and allocations", "[array][pictu
   CHECK(test::sweep_host_memory(run) == "");
 }
 
-}  // namespace
-}  // namespace picture_test
+}}  // namespace picture_test

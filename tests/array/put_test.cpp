@@ -7,8 +7,7 @@
 #include <cstdint>
 #include <tuple>
 
-namespace put_test {
-namespace {
+namespace put_test { namespace {
 
 using namespace array_test;
 
@@ -72,5 +71,4 @@ TEST_CASE("values may lie in the memory that they are put into", "[array][put]")
   CHECK(f.download(f.v) == std::vector<int>{1, 4, 2, 2, 1});
 }
 
-}  // namespace
-}  // namespace put_test
+}}  // namespace put_test

@@ -6,8 +6,7 @@
 
 #include <limits>
 
-namespace quantile_test {
-namespace {
+namespace quantile_test { namespace {
 
 using namespace array_test;
 
@@ -37,5 +36,4 @@ TEST_CASE("quantiles out of range are refused", "[array][quantile]") {
   CHECK(test::says(test::error_of(gpu::median(f.stream, f.a(2))), "gpu::median", "index 2"));
 }
 
-}  // namespace
-}  // namespace quantile_test
+}}  // namespace quantile_test

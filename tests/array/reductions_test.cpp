@@ -11,8 +11,7 @@
 #include <limits>
 #include <string>
 
-namespace reductions_test {
-namespace {
+namespace reductions_test { namespace {
 
 using namespace array_test;
 
@@ -261,5 +260,4 @@ TEST_CASE("programs of arrays need no kernel", "[array][reductions][thorough]") 
   CHECK(test::value_of(second(f.stream, m)) == "[0. 0.]");
 }
 
-}  // namespace
-}  // namespace reductions_test
+}}  // namespace reductions_test

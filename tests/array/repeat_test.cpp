@@ -6,8 +6,7 @@
 
 #include <limits>
 
-namespace repeat_test {
-namespace {
+namespace repeat_test { namespace {
 
 using namespace array_test;
 
@@ -34,5 +33,4 @@ TEST_CASE("what cannot be repeated is refused", "[array][repeat]") {
         gpu::errc::size_overflow);
 }
 
-}  // namespace
-}  // namespace repeat_test
+}}  // namespace repeat_test

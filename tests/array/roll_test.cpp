@@ -4,8 +4,7 @@
 
 #include <gpu/array/roll.hpp>
 
-namespace roll_test {
-namespace {
+namespace roll_test { namespace {
 
 using namespace array_test;
 
@@ -25,5 +24,4 @@ TEST_CASE("what cannot roll is refused", "[array][roll]") {
   CHECK(test::says(test::error_of(gpu::rot90(f.a, 1, 0, 3).checked()), "axis 3"));
 }
 
-}  // namespace
-}  // namespace roll_test
+}}  // namespace roll_test

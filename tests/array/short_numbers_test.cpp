@@ -15,8 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace short_numbers_test {
-namespace {
+namespace short_numbers_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -185,5 +184,4 @@ TEMPLATE_TEST_CASE("fma of numbers of 16 bits rounds once", "[array][functions]"
   }
 }
 
-}  // namespace
-}  // namespace short_numbers_test
+}}  // namespace short_numbers_test

@@ -9,8 +9,7 @@
 #include <limits>
 #include <random>
 
-namespace sorted_test {
-namespace {
+namespace sorted_test { namespace {
 
 using namespace array_test;
 
@@ -66,5 +65,4 @@ TEST_CASE("the largest elements along an axis come first", "[array][sorted]") {
                    "9 is not a valid gpu::sort_order"));
 }
 
-}  // namespace
-}  // namespace sorted_test
+}}  // namespace sorted_test

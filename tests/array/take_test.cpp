@@ -11,8 +11,7 @@
 
 #include <tuple>
 
-namespace take_test {
-namespace {
+namespace take_test { namespace {
 
 using namespace array_test;
 
@@ -191,5 +190,4 @@ TEST_CASE("a checked take is refused in a capture", "[array][take][expression][g
   static_cast<void>(capture.end());
 }
 
-}  // namespace
-}  // namespace take_test
+}}  // namespace take_test

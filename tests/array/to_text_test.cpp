@@ -16,8 +16,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace to_text_test {
-namespace {
+namespace to_text_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -118,5 +117,4 @@ TEST_CASE("printing fails with each of its calls and allocations", "[array][to_t
   CHECK(test::sweep_host_memory(run) == "");
 }
 
-}  // namespace
-}  // namespace to_text_test
+}}  // namespace to_text_test

@@ -6,8 +6,7 @@
 
 #include <limits>
 
-namespace triangle_test {
-namespace {
+namespace triangle_test { namespace {
 
 using namespace array_test;
 
@@ -26,5 +25,4 @@ TEST_CASE("a triangle of a faulty view is refused", "[array][triangle]") {
   CHECK(test::says(test::error_of(gpu::tril(f.stream, f.a(-3))), "gpu::tril", "index -3"));
 }
 
-}  // namespace
-}  // namespace triangle_test
+}}  // namespace triangle_test

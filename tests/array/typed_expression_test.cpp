@@ -10,8 +10,7 @@
 #include <random>
 #include <type_traits>
 
-namespace typed_expression_test {
-namespace {
+namespace typed_expression_test { namespace {
 
 using array_test::equal;
 using array_test::fixture;
@@ -147,5 +146,4 @@ TEST_CASE("the typed form computes what the host does, for all types and layouts
   CHECK(cases == 320);
 }
 
-}  // namespace
-}  // namespace typed_expression_test
+}}  // namespace typed_expression_test

@@ -6,8 +6,7 @@
 
 #include <limits>
 
-namespace unique_values_test {
-namespace {
+namespace unique_values_test { namespace {
 
 using namespace array_test;
 
@@ -30,5 +29,4 @@ TEST_CASE("the values of faulty views are refused", "[array][unique_values]") {
                    "index 2"));
 }
 
-}  // namespace
-}  // namespace unique_values_test
+}}  // namespace unique_values_test

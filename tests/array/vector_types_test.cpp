@@ -24,8 +24,7 @@ template <> struct gpu::device_name<vector_types_test::narrow> {
   static constexpr const char* value = "float3";
 };
 
-namespace vector_types_test {
-namespace {
+namespace vector_types_test { namespace {
 
 using array_test::fixture;
 
@@ -156,6 +155,5 @@ TEST_CASE("arrays are taken from and put into others by the same indices", "[arr
   }
 }
 
-}  // namespace
-}  // namespace vector_types_test
+}}  // namespace vector_types_test
 #endif

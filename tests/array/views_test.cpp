@@ -15,8 +15,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace views_test {
-namespace {
+namespace views_test { namespace {
 
 constexpr CUdeviceptr start = 0x10000;
 
@@ -226,5 +225,4 @@ TEST_CASE("elements are viewed as elements of another type", "[array][view]") {
                    "a multiple of 8 bytes"));
 }
 
-}  // namespace
-}  // namespace views_test
+}}  // namespace views_test

@@ -9,8 +9,7 @@
 
 #include <atomic>
 
-namespace autotune_test {
-namespace {
+namespace autotune_test { namespace {
 
 using test::error_of;
 using test::says;
@@ -310,5 +309,4 @@ TEST_CASE("autotune reports each driver call that fails", "[compiler][cache][aut
         }) == "");
 }
 
-}  // namespace
-}  // namespace autotune_test
+}}  // namespace autotune_test

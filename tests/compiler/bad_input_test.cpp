@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace bad_input_test {
-namespace {
+namespace bad_input_test { namespace {
 
 const gpu::compile_options for_90{.architecture = gpu::architecture::compute(90)};
 
@@ -155,5 +154,4 @@ TEST_CASE("includes that include themselves end", "[compiler][bad-input]") {
   CHECK(has(why, "self.h"));
 }
 
-}  // namespace
-}  // namespace bad_input_test
+}}  // namespace bad_input_test

@@ -5,8 +5,7 @@
 #include "compiler/cache_support.hpp"
 #include "support/results.hpp"
 
-namespace cache_contents_test {
-namespace {
+namespace cache_contents_test { namespace {
 
 using test::compile_fresh;
 using test::error_of;
@@ -246,5 +245,4 @@ TEST_CASE("a machine without a compiler runs what was shipped", "[compiler][cach
   CHECK(error_of(gpu::compile(with_header, here)) == gpu::errc::no_nvrtc);
 }
 
-}  // namespace
-}  // namespace cache_contents_test
+}}  // namespace cache_contents_test

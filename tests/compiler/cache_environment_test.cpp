@@ -7,8 +7,7 @@
 #include "support/sanitizers.hpp"
 #include "support/subprocess.hpp"
 
-namespace cache_environment_test {
-namespace {
+namespace cache_environment_test { namespace {
 
 using test::temporary_folder;
 
@@ -174,5 +173,4 @@ TEST_CASE("the lines that the CPU driver's reports name are the same in every fo
   CHECK(plain.origin().kind == gpu::origin_kind::compiled);
 }
 
-}  // namespace
-}  // namespace cache_environment_test
+}}  // namespace cache_environment_test

@@ -5,8 +5,7 @@
 
 #include <sys/mman.h>
 
-namespace cache_headers_test {
-namespace {
+namespace cache_headers_test { namespace {
 
 using test::origin_of;
 using test::set_age;
@@ -269,5 +268,4 @@ TEST_CASE("a header that is written through a mapping is seen in memory", "[comp
   ::close(file);
 }
 
-}  // namespace
-}  // namespace cache_headers_test
+}}  // namespace cache_headers_test

@@ -4,8 +4,7 @@
 
 #include <memory>
 
-namespace cache_key_test {
-namespace {
+namespace cache_key_test { namespace {
 
 using test::compile_fresh;
 using test::origin_of;
@@ -267,5 +266,4 @@ TEST_CASE("a cache that is off compiles each time", "[compiler][cache]") {
   CHECK(cache.use() == gpu::cache_use::off);
 }
 
-}  // namespace
-}  // namespace cache_key_test
+}}  // namespace cache_key_test

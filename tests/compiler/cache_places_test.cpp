@@ -7,8 +7,7 @@
 
 #include <sstream>
 
-namespace cache_places_test {
-namespace {
+namespace cache_places_test { namespace {
 
 /// Texts of sources and headers are put together from words: `1` and `2` define V, `once` does if
 /// nobody did, `over` does again; <x> includes x, and 'x' does so by quotes; KIND:<x> names x by
@@ -302,5 +301,4 @@ TEST_CASE("no place that the compiler could look at is left out", "[compiler][ca
   }
 }
 
-}  // namespace
-}  // namespace cache_places_test
+}}  // namespace cache_places_test

@@ -7,8 +7,7 @@
 #include <atomic>
 #include <thread>
 
-namespace cache_process_test {
-namespace {
+namespace cache_process_test { namespace {
 
 using test::programs_in;
 using test::temporary_folder;
@@ -328,5 +327,4 @@ TEST_CASE("the cache can be set up anew", "[compiler][cache]") {
   CHECK(made.origin().not_stored == "the cache is set to memory only");
 }
 
-}  // namespace
-}  // namespace cache_process_test
+}}  // namespace cache_process_test

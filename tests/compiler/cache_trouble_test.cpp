@@ -22,8 +22,7 @@
 #include <cstring>
 #include <vector>
 
-namespace cache_trouble_test {
-namespace {
+namespace cache_trouble_test { namespace {
 
 using test::fail_calls;
 using test::system_calls;
@@ -259,5 +258,4 @@ TEST_CASE("errors of network file systems and full disks cost time alone", "[com
   }
 }
 
-}  // namespace
-}  // namespace cache_trouble_test
+}}  // namespace cache_trouble_test

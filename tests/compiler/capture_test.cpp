@@ -5,8 +5,7 @@
 
 #include "compiler/link_support.hpp"
 
-namespace compiler_capture_test {
-namespace {
+namespace compiler_capture_test { namespace {
 
 using test::error_of;
 using test::value_of;
@@ -46,5 +45,4 @@ TEST_CASE("tuning on a stream that is captured is an error", "[compiler][autotun
   CHECK_FALSE(capture.end().has_value());
 }
 
-}  // namespace
-}  // namespace compiler_capture_test
+}}  // namespace compiler_capture_test

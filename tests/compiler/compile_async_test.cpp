@@ -20,8 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace compile_async_test {
-namespace {
+namespace compile_async_test { namespace {
 
 const gpu::compile_options for_90{.architecture = gpu::architecture::compute(90)};
 
@@ -229,5 +228,4 @@ TEST_CASE("if no thread can be started, the caller compiles", "[compiler][async]
   CHECK(child.output.find("[done]") != std::string::npos);
 }
 
-}  // namespace
-}  // namespace compile_async_test
+}}  // namespace compile_async_test

@@ -15,8 +15,7 @@
 #include <functional>
 #include <new>
 
-namespace compile_memory_test {
-namespace {
+namespace compile_memory_test { namespace {
 
 using test::failing_allocation;
 using test::spared_allocations;
@@ -730,5 +729,4 @@ TEST_CASE("an entry of a cache with 0 bytes of code is not used", "[compiler][ca
   }
 }
 
-}  // namespace
-}  // namespace compile_memory_test
+}}  // namespace compile_memory_test

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace compile_test {
-namespace {
+namespace compile_test { namespace {
 
 const gpu::compile_options for_90{.architecture = gpu::architecture::sm(90)};
 
@@ -320,5 +319,4 @@ TEST_CASE("each call of NVRTC may fail", "[compiler]") {
   CHECK(sweep(lto) == 10);
 }
 
-}  // namespace
-}  // namespace compile_test
+}}  // namespace compile_test

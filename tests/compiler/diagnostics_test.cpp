@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace diagnostics_test {
-namespace {
+namespace diagnostics_test { namespace {
 
 const gpu::compile_options for_90{.architecture = gpu::architecture::sm(90)};
 
@@ -304,5 +303,4 @@ TEST_CASE("the figures of older assemblers are read", "[compiler][resources]") {
   CHECK(found[0].spill_loads == 8);
 }
 
-}  // namespace
-}  // namespace diagnostics_test
+}}  // namespace diagnostics_test

@@ -16,8 +16,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace headers_test {
-namespace {
+namespace headers_test { namespace {
 
 const gpu::compile_options for_90{.architecture = gpu::architecture::compute(90)};
 
@@ -433,5 +432,4 @@ TEST_CASE("the error of a missing header lists every folder that was searched",
   CHECK(has(why, "The log:\n"));
 }
 
-}  // namespace
-}  // namespace headers_test
+}}  // namespace headers_test

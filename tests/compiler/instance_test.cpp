@@ -59,8 +59,7 @@ template <class T> struct gpu::device_name<user::wrapped<T>> {
   static constexpr auto value = gpu::instance<T, 2>("user::matrix");
 };
 
-namespace instance_test {
-namespace {
+namespace instance_test { namespace {
 
 constexpr const char* source = R"(
 #include <gpu/device.hpp>
@@ -373,5 +372,4 @@ TEST_CASE("an instance that does not compile is an error", "[compiler][instance]
   CHECK(many.error() == gpu::errc::compile_failed);
 }
 
-}  // namespace
-}  // namespace instance_test
+}}  // namespace instance_test

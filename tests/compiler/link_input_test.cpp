@@ -10,8 +10,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace link_input_test {
-namespace {
+namespace link_input_test { namespace {
 
 using test::compile;
 using test::kernels;
@@ -124,5 +123,4 @@ TEST_CASE("fatbins, objects and archives of nvcc's are linked", "[compiler][link
   }
 }
 
-}  // namespace
-}  // namespace link_input_test
+}}  // namespace link_input_test

@@ -8,8 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace linker_test {
-namespace {
+namespace linker_test { namespace {
 
 using test::compile;
 using test::kernels;
@@ -275,5 +274,4 @@ TEST_CASE("each call of nvJitLink may fail", "[compiler][link]") {
   CHECK(link().has_value());
 }
 
-}  // namespace
-}  // namespace linker_test
+}}  // namespace linker_test

@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace macro_value_test {
-namespace {
+namespace macro_value_test { namespace {
 
 enum class color : unsigned char { red = 3, blue = 200 };
 enum plain { minus = -7 };
@@ -113,5 +112,4 @@ TEST_CASE("a macro may have parameters", "[compiler][options]") {
   CHECK(made.has_value());
 }
 
-}  // namespace
-}  // namespace macro_value_test
+}}  // namespace macro_value_test

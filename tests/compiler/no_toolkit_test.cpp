@@ -14,8 +14,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace no_toolkit_test {
-namespace {
+namespace no_toolkit_test { namespace {
 
 using test::error_of;
 using test::says;
@@ -185,5 +184,4 @@ TEST_CASE("Conda and Python environments lead to headers and to NVRTC", "[compil
   }
 }
 
-}  // namespace
-}  // namespace no_toolkit_test
+}}  // namespace no_toolkit_test

@@ -11,8 +11,7 @@
 
 #include <string>
 
-namespace nvjitlink_library_test {
-namespace {
+namespace nvjitlink_library_test { namespace {
 
 bool links() {
   return gpu::link(
@@ -95,5 +94,4 @@ TEST_CASE("CUDA_PATH names the toolkit of nvJitLink too", "[compiler][nvjitlink]
   CHECK(found.succeeded());
 }
 
-}  // namespace
-}  // namespace nvjitlink_library_test
+}}  // namespace nvjitlink_library_test

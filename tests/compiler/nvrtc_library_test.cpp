@@ -9,8 +9,7 @@
 
 #include <string>
 
-namespace nvrtc_library_test {
-namespace {
+namespace nvrtc_library_test { namespace {
 
 bool compiles() {
   return gpu::compile("extern \"C\" __global__ void f() {}",
@@ -95,5 +94,4 @@ TEST_CASE("tables can be replaced", "[compiler][nvrtc]") {
   CHECK(compiles());
 }
 
-}  // namespace
-}  // namespace nvrtc_library_test
+}}  // namespace nvrtc_library_test

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace options_test {
-namespace {
+namespace options_test { namespace {
 
 constexpr const char* arithmetic = R"(
 extern "C" __global__ void f(float* x) {
@@ -437,5 +436,4 @@ TEST_CASE("NVRTC accepts every option in the list", "[compiler][options][nvrtc-1
   std::remove("/tmp/gpu_options_test");
 }
 
-}  // namespace
-}  // namespace options_test
+}}  // namespace options_test

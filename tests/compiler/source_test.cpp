@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace source_test {
-namespace {
+namespace source_test { namespace {
 
 const gpu::compile_options for_90{.architecture = gpu::architecture::compute(90)};
 
@@ -159,5 +158,4 @@ TEST_CASE("parts do not change the list of opened headers", "[compiler][source]"
   CHECK(made->headers_complete());
 }
 
-}  // namespace
-}  // namespace source_test
+}}  // namespace source_test

@@ -6,8 +6,7 @@
 
 #include <string>
 
-namespace kernel_argument_test {
-namespace {
+namespace kernel_argument_test { namespace {
 
 struct array_on_device {
   float* where;
@@ -19,8 +18,7 @@ struct pod {
 
 enum class color : int { red };
 
-}  // namespace
-}  // namespace kernel_argument_test
+}}  // namespace kernel_argument_test
 
 template <> struct gpu::kernel_argument<kernel_argument_test::array_on_device> {
   using array = kernel_argument_test::array_on_device;
@@ -31,8 +29,7 @@ template <> struct gpu::kernel_argument<kernel_argument_test::array_on_device> {
   static pod value(const array&) noexcept { return pod{5}; }
 };
 
-namespace kernel_argument_test {
-namespace {
+namespace kernel_argument_test { namespace {
 
 using gpu::kernel_argument_for;
 
@@ -88,5 +85,4 @@ TEST_CASE("parameters get the converted value", "[core][kernel_argument]") {
   CHECK(gpu::detail::pass_as<const void*>(&storage) == &storage);
 }
 
-}  // namespace
-}  // namespace kernel_argument_test
+}}  // namespace kernel_argument_test

@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace values_test {
-namespace {
+namespace values_test { namespace {
 
 std::vector<int>& destroyed() {
   static std::vector<int> all;
@@ -28,8 +27,7 @@ enum class plain : unsigned { a = 1, b = 2 };
 template <class Enum>
 concept has_or = requires(Enum e) { e | e; };
 
-}  // namespace
-}  // namespace values_test
+}}  // namespace values_test
 
 template <> inline constexpr bool gpu::is_flag_set<values_test::colors> = true;
 

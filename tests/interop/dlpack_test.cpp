@@ -14,8 +14,7 @@
 #include <limits>
 #include <memory>
 
-namespace dlpack_test {
-namespace {
+namespace dlpack_test { namespace {
 
 using algorithm_test::fixture;
 namespace dl = gpu::dlpack;
@@ -305,5 +304,4 @@ TEST_CASE("DLPack: driver calls and allocations fail in turn", "[interop][dlpack
         }) == "");
 }
 
-}  // namespace
-}  // namespace dlpack_test
+}}  // namespace dlpack_test

@@ -9,8 +9,7 @@
 #  include <format>
 #  include <string>
 
-namespace format_test {
-namespace {
+namespace format_test { namespace {
 
 TEST_CASE("texts, errors and shapes are formatted", "[interop][format]") {
   CHECK(std::format("<{:>6}>", gpu::text("[1 2]")) == "< [1 2]>");
@@ -23,7 +22,6 @@ TEST_CASE("texts, errors and shapes are formatted", "[interop][format]") {
   CHECK(std::format("{}", missing.error()) == std::string(missing.error().message().c_str()));
 }
 
-}  // namespace
-}  // namespace format_test
+}}  // namespace format_test
 
 #endif

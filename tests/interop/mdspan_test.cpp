@@ -13,8 +13,7 @@
 #  include <mdspan>
 #  include <vector>
 
-namespace mdspan_test {
-namespace {
+namespace mdspan_test { namespace {
 
 using algorithm_test::fixture;
 using matrix = std::extents<std::size_t, 2, 3>;
@@ -69,7 +68,6 @@ TEST_CASE("a copy in host memory is seen in the order of the array", "[interop][
                    "a shape of 6 elements does not match 5"));
 }
 
-}  // namespace
-}  // namespace mdspan_test
+}}  // namespace mdspan_test
 
 #endif

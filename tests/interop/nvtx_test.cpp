@@ -12,8 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace nvtx_test {
-namespace {
+namespace nvtx_test { namespace {
 
 std::vector<std::string> heard;
 
@@ -172,5 +171,4 @@ TEST_CASE("NVTX: the library's calls are ranges on request", "[interop][nvtx][co
   CHECK(heard.size() == all);
 }
 
-}  // namespace
-}  // namespace nvtx_test
+}}  // namespace nvtx_test

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace host_argument_test {
-namespace {
+namespace host_argument_test { namespace {
 
 constexpr const char* source = R"(
 extern "C" __global__ void poly(const int* a, int* b, int* c, int n) {
@@ -187,5 +186,4 @@ TEST_CASE("each driver call behind host arguments may fail",
             {"cuCtxGetDevice"}) == "");
 }
 
-}  // namespace
-}  // namespace host_argument_test
+}}  // namespace host_argument_test

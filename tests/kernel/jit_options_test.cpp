@@ -12,8 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace jit_options_test {
-namespace {
+namespace jit_options_test { namespace {
 
 const std::string ptx =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -228,5 +227,4 @@ TEST_CASE("each driver call of a load with options may fail", "[kernel][jit]") {
         }) == "");
 }
 
-}  // namespace
-}  // namespace jit_options_test
+}}  // namespace jit_options_test

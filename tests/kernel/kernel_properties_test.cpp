@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace kernel_properties_test {
-namespace {
+namespace kernel_properties_test { namespace {
 
 using attribute = gpu::kernel_attribute;
 
@@ -255,5 +254,4 @@ TEST_CASE("each driver call about attributes may fail", "[kernel][attributes]") 
         }) == "");
 }
 
-}  // namespace
-}  // namespace kernel_properties_test
+}}  // namespace kernel_properties_test

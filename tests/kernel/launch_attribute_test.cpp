@@ -17,8 +17,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace launch_attribute_test {
-namespace {
+namespace launch_attribute_test { namespace {
 
 using attribute = gpu::launch_attribute;
 using test::error_of;
@@ -448,5 +447,4 @@ TEST_CASE("each driver call behind a launch with attributes may fail", "[kernel]
             {"cuCtxGetDevice"}) == "");
 }
 
-}  // namespace
-}  // namespace launch_attribute_test
+}}  // namespace launch_attribute_test

@@ -8,8 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace launch_stream_test {
-namespace {
+namespace launch_stream_test { namespace {
 
 constexpr const char* source = R"(
 extern "C" __global__ void add(int* x, int amount) { x[threadIdx.x] += amount; }
@@ -70,5 +69,4 @@ TEST_CASE("one kernel runs in several contexts", "[kernel][launch]") {
   }
 }
 
-}  // namespace
-}  // namespace launch_stream_test
+}}  // namespace launch_stream_test

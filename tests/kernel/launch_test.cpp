@@ -23,8 +23,7 @@ template <class Value> struct gpu::kernel_argument<launch_test::named_memory<Val
   static Value value(const memory& argument) noexcept { return argument.name; }
 };
 
-namespace launch_test {
-namespace {
+namespace launch_test { namespace {
 
 template <class T> std::string bytes_of(const T& value) {
   return std::string(reinterpret_cast<const char*>(&value), sizeof value);
@@ -449,5 +448,4 @@ TEST_CASE("grid_for covers all elements with the fewest blocks", "[kernel][launc
   static_assert(gpu::grid_for(1000, 256) == 4);
 }
 
-}  // namespace
-}  // namespace launch_test
+}}  // namespace launch_test

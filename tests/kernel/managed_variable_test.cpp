@@ -6,8 +6,7 @@
 #include "support/noted_calls.hpp"
 #include "support/results.hpp"
 
-namespace module_variables_test {
-namespace {
+namespace module_variables_test { namespace {
 
 constexpr const char* source = R"(
 extern "C" __managed__ int counters[3] = {5, 6, 7};
@@ -132,5 +131,4 @@ TEST_CASE("each driver call about a managed variable may fail", "[kernel][module
         }) == "");
 }
 
-}  // namespace
-}  // namespace module_variables_test
+}}  // namespace module_variables_test

@@ -9,8 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace array_view_test {
-namespace {
+namespace array_view_test { namespace {
 
 using view2 = gpu::array_view<float, 2>;
 static_assert(std::is_trivially_copyable_v<view2> && std::is_standard_layout_v<view2>);
@@ -195,5 +194,4 @@ TEST_CASE("a view has one layout on host and device", "[memory][array_view]") {
   CHECK((out[5] == -20 && out[6] == 0 && out[7] == -1));
 }
 
-}  // namespace
-}  // namespace array_view_test
+}}  // namespace array_view_test

@@ -7,8 +7,7 @@
 
 #include <vector>
 
-namespace copy_view_test {
-namespace {
+namespace copy_view_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -67,5 +66,4 @@ TEST_CASE("a view with strides is not copied as if it had none", "[memory][copy]
         gpu::errc::empty_handle);
 }
 
-}  // namespace
-}  // namespace copy_view_test
+}}  // namespace copy_view_test

@@ -7,8 +7,7 @@
 
 #include <string>
 
-namespace random_device_headers_test {
-namespace {
+namespace random_device_headers_test { namespace {
 
 const bool offered_before_main = !gpu::detail::offered_headers::find("gpu/random.hpp").empty();
 
@@ -34,5 +33,4 @@ TEST_CASE("the cache's key changes with the headers of random numbers", "[random
   CHECK(hash == gpu::detail::hash_of_random_headers);
 }
 
-}  // namespace
-}  // namespace random_device_headers_test
+}}  // namespace random_device_headers_test

@@ -7,8 +7,7 @@
 
 #include <vector>
 
-namespace device_philox_test {
-namespace {
+namespace device_philox_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -95,5 +94,4 @@ TEST_CASE("each call of an engine on the device may fail", "[random][cpu]") {
   CHECK(test::sweep_calls(run, {"cuCtxGetDevice", "cuCtxPopCurrent"}) == "");
 }
 
-}  // namespace
-}  // namespace device_philox_test
+}}  // namespace device_philox_test

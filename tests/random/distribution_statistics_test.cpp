@@ -16,8 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace distribution_statistics_test {
-namespace {
+namespace distribution_statistics_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -253,5 +252,4 @@ TEST_CASE("each box has one of a million of Sobol's points", "[random][sobol][th
   }
 }
 
-}  // namespace
-}  // namespace distribution_statistics_test
+}}  // namespace distribution_statistics_test

@@ -12,8 +12,7 @@
 #include <limits>
 #include <vector>
 
-namespace distributions_test {
-namespace {
+namespace distributions_test { namespace {
 
 using algorithm_test::fixture;
 using random_test::check_distribution;
@@ -534,5 +533,4 @@ TEST_CASE("Poisson numbers of Sobol's points are the inverse for very large mean
   check_quantiles(fixture(), 1e12);
 }
 
-}  // namespace
-}  // namespace distributions_test
+}}  // namespace distributions_test

@@ -16,8 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace engines_test {
-namespace {
+namespace engines_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -474,5 +473,4 @@ TEST_CASE("a kernel does not take an engine that cannot be used", "[random]") {
   test::value_of(gpu::launch(d.f.stream, {1, 3}, kernel, gpu::philox(7), out));
 }
 
-}  // namespace
-}  // namespace engines_test
+}}  // namespace engines_test

@@ -15,8 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace mt19937_test {
-namespace {
+namespace mt19937_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -316,5 +315,4 @@ TEST_CASE("each call of an MT19937 may fail", "[random][mt19937][cpu][thorough]"
   algorithm_test::check_first_allocations(run);
 }
 
-}  // namespace
-}  // namespace mt19937_test
+}}  // namespace mt19937_test

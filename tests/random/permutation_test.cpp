@@ -11,8 +11,7 @@
 #include <set>
 #include <vector>
 
-namespace permutation_test {
-namespace {
+namespace permutation_test { namespace {
 
 using algorithm_test::fixture;
 using random_test::check_frequencies;
@@ -201,5 +200,4 @@ TEST_CASE("each call of a shuffle may fail", "[random][cpu]") {
   CHECK(test::sweep_calls(run, {"cuCtxGetDevice", "cuCtxPopCurrent"}) == "");
 }
 
-}  // namespace
-}  // namespace permutation_test
+}}  // namespace permutation_test

@@ -14,8 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace poisson_test {
-namespace {
+namespace poisson_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -330,5 +329,4 @@ TEST_CASE("Poisson numbers may replace their means", "[random][poisson]") {
                      test::value_of(gpu::sobol32::create(f.stream, 1)));
 }
 
-}  // namespace
-}  // namespace poisson_test
+}}  // namespace poisson_test

@@ -13,8 +13,7 @@
 #include <limits>
 #include <vector>
 
-namespace random_numbers_test {
-namespace {
+namespace random_numbers_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -259,5 +258,4 @@ TEST_CASE("each call that makes random numbers may fail", "[random][cpu]") {
   });
 }
 
-}  // namespace
-}  // namespace random_numbers_test
+}}  // namespace random_numbers_test

@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace random_operand_test {
-namespace {
+namespace random_operand_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -161,5 +160,4 @@ TEST_CASE("operands with impossible parameters are refused", "[random]") {
   CHECK(test::says(error(gpu::uniform<float>(beyond, s)), "the sequence 70368744177664"));
 }
 
-}  // namespace
-}  // namespace random_operand_test
+}}  // namespace random_operand_test

@@ -10,8 +10,7 @@
 #include <cstdlib>
 #include <vector>
 
-namespace sobol_test {
-namespace {
+namespace sobol_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -253,5 +252,4 @@ TEST_CASE("each call of a Sobol engine may fail", "[random][sobol][cpu]") {
   algorithm_test::check_first_allocations(run);
 }
 
-}  // namespace
-}  // namespace sobol_test
+}}  // namespace sobol_test

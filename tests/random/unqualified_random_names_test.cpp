@@ -9,8 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace unqualified_random_names_test {
-namespace {
+namespace unqualified_random_names_test { namespace {
 
 using namespace std;
 using namespace gpu;
@@ -44,5 +43,4 @@ TEST_CASE("names of random numbers are used unqualified beside those of std", "[
   CHECK(xorwow(1) == xorwow(1));
 }
 
-}  // namespace
-}  // namespace unqualified_random_names_test
+}}  // namespace unqualified_random_names_test

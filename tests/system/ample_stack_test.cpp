@@ -18,8 +18,7 @@
 #include <string>
 #include <thread>
 
-namespace ample_stack_test {
-namespace {
+namespace ample_stack_test { namespace {
 
 /// Calls `work()` on a thread with so much stack.
 template <class Work> void on_thread(std::size_t stack, Work work) {
@@ -214,5 +213,4 @@ TEST_CASE("an expression is evaluated on a thread with 64 KiB of stack", "[syste
   CHECK(error == "");
 }
 
-}  // namespace
-}  // namespace ample_stack_test
+}}  // namespace ample_stack_test

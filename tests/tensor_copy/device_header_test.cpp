@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <ios>
 
-namespace tensor_copy_device_header_test {
-namespace {
+namespace tensor_copy_device_header_test { namespace {
 
 TEST_CASE("the cache's key changes with the header of tensor copies", "[tensor][headers]") {
   std::uint64_t hash = gpu::detail::start_of_hash;
@@ -21,5 +20,4 @@ TEST_CASE("the cache's key changes with the header of tensor copies", "[tensor][
   CHECK(hash == gpu::detail::hash_of_tensor_copy_headers);
 }
 
-}  // namespace
-}  // namespace tensor_copy_device_header_test
+}}  // namespace tensor_copy_device_header_test

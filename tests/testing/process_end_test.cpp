@@ -15,8 +15,7 @@
 #include <thread>
 #include <vector>
 
-namespace process_end_test {
-namespace {
+namespace process_end_test { namespace {
 
 /// Ends the process as the environment says, or returns so that main does.
 void end_process() {
@@ -100,5 +99,4 @@ TEST_CASE("a process ends while a kernel never does", "[cpu][threads]") {
   }
 }
 
-}  // namespace
-}  // namespace process_end_test
+}}  // namespace process_end_test

@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <string>
 
-namespace array_format_test {
-namespace {
+namespace array_format_test { namespace {
 
 // As in CUDA's vector_types.h.
 struct uchar2 {
@@ -33,8 +32,7 @@ struct own_half {
   std::uint16_t bits;
 };
 
-}  // namespace
-}  // namespace array_format_test
+}}  // namespace array_format_test
 
 template <>
 inline constexpr gpu::texel_format gpu::texel_format_of<array_format_test::own_half> = {

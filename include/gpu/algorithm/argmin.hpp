@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/min_max.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -128,4 +128,4 @@ result<> argmax(const stream_ref& stream, X&& x, Out&& out,
                                                                                     where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <gpu/algorithm/detail/indexed_call.hpp>
 #include <gpu/algorithm/reduce_by_key.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -238,4 +238,4 @@ result<std::size_t> bincount_length(const stream_ref& stream, X&& x, std::size_t
   return length < minimum ? minimum : static_cast<std::size_t>(length);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

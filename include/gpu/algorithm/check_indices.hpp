@@ -8,7 +8,7 @@
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -150,4 +150,4 @@ result<> check_indices(const stream_ref& stream, Indices&& indices, std::size_t 
   return detail::require_indices("gpu::check_indices", stream, checked, "the range", size, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

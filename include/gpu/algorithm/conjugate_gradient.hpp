@@ -8,7 +8,7 @@
 #include <gpu/algorithm/linear_operator.hpp>
 #include <gpu/memory/fill.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// When a solve has converged, and when it is given up.
 struct conjugate_gradient_options {
@@ -372,4 +372,4 @@ result<conjugate_gradient_progress> solve(const stream_ref& stream, const A& mat
   return solver.run(where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

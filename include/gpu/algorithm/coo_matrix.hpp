@@ -6,7 +6,7 @@
 #include <gpu/algorithm/reduce_by_key.hpp>
 #include <gpu/algorithm/sort.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 template <class T> class csr_matrix;
 
@@ -121,4 +121,4 @@ template <class T> class coo_matrix {
   device_buffer<T> values_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

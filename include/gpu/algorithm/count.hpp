@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/named_reduction.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -202,4 +202,4 @@ result<> all_of(const stream_ref& stream, X&& x, Out&& out,
   return detail::reduce_elements_into<detail::all_of_family<from, to>, from>(stream, x, out, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/algorithm/coo_matrix.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Owns a sparse matrix in compressed sparse row format, in device memory:
 ///
@@ -272,4 +272,4 @@ template <class T> class csr_matrix {
   int partials_ = 0, longest_row_ = 0;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

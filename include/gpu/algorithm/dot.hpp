@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/named_reduction.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -121,4 +121,4 @@ result<> vdot(const stream_ref& stream, X&& x, Y&& y, Out&& out,
   return detail::sum_products_into<detail::vdot_family>(stream, x, y, out, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/algorithm/detail/elementwise_kernel.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -111,4 +111,4 @@ template <class... Parameters> class elementwise {
   unique_handle<detail::loop_state*, detail::delete_loop_state> state_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

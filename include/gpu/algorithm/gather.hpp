@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/indexed_call.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Options of `gather`.
 struct gather_options {
@@ -63,4 +63,4 @@ result<> gather(const stream_ref& stream, X&& x, Indices&& indices, Out&& out,
   return detail::run_elementwise(call, nullptr);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/histogram_kernel.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -77,4 +77,4 @@ result<> histogram(const stream_ref& stream, X&& x, Edges&& edges, Counts&& coun
   return detail::run_edge_histogram(request);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

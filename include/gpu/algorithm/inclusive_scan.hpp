@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/scan_shared.hpp>
 #include <gpu/algorithm/scan.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -93,4 +93,4 @@ result<> exclusive_scan(const stream_ref& stream, X&& x, Out&& out,
   return detail::run_scan({state, stream, where, list});
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/arriving_values.hpp>
 #include <gpu/algorithm/reduction.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Computes inner products of vectors in device memory without making the host wait:
 ///
@@ -103,4 +103,4 @@ template <class T> class async_inner_product {
   bool started_ = false;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

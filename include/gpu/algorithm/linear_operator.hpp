@@ -7,7 +7,7 @@
 #include <gpu/algorithm/reduction.hpp>
 #include <gpu/memory/copy.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The rows and columns of a matrix or of another linear operator.
 struct operator_shape {
@@ -195,4 +195,4 @@ template <class T> class diagonal_operator {
   elementwise<const T*, const T*, T*> multiply_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 
 #include <gpu/algorithm/detail/moments_reduction.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Options of `variance`, `standard_deviation` and `mean_variance`.
 struct variance_options {
@@ -169,4 +169,4 @@ result<> mean_variance(const stream_ref& stream, X&& x, Means&& means, Variances
                                                                                options, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

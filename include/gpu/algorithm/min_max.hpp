@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/named_reduction.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The result of `minmax`.
 template <class T> struct minmax_result {
@@ -148,4 +148,4 @@ result<> minmax(const stream_ref& stream, X&& x, Smallest&& smallest, Largest&& 
   return detail::reduce_named_into<detail::minmax_family<element>>({stream, list, where}, outputs);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

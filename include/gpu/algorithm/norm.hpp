@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/named_reduction.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -122,4 +122,4 @@ result<> norm(const stream_ref& stream, X&& x, Out&& out,
       stream, x, out, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/bound_argument.hpp>
 #include <gpu/algorithm/detail/scan_compaction.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -90,4 +90,4 @@ result<std::size_t> partition(const stream_ref& stream, X&& x, Flags&& flags, Ou
   return found.wait(stream, "gpu::partition", detail::name_elements("out", out), where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/bound_argument.hpp>
 #include <gpu/algorithm/detail/scan_compaction.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -95,4 +95,4 @@ result<std::size_t> reduce_by_key(const stream_ref& stream, Keys&& keys, Values&
                     where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

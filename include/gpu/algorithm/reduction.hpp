@@ -6,7 +6,7 @@
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The text of a `reduction` to a value of type `R`.
 template <class R> struct reduction_text {
@@ -151,4 +151,4 @@ template <class R, class... Parameters> class reduction {
   unique_handle<detail::typed_reduction_state<R>*, detail::delete_reduction_state<R>> state_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/algorithm/csr_matrix.hpp>
 #include <gpu/algorithm/detail/breadth_first_order.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Owns a square sparse matrix whose rows and columns were brought into breadth-first order, so
 /// that entries are close to the diagonal and a block reads neighboring elements of the vector.
@@ -160,4 +160,4 @@ template <class T> class reordered_matrix {
   scatter_kernel scatter_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/bound_argument.hpp>
 #include <gpu/algorithm/detail/scan_compaction.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -85,4 +85,4 @@ result<std::size_t> run_length(const stream_ref& stream, X&& x, Values&& values,
   return found.wait(stream, "gpu::run_length", detail::name_elements("values", values), where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/algorithm/detail/scan_kernel.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The text of a `scan` of values of type `R`.
 template <class R> struct scan_text {
@@ -133,4 +133,4 @@ template <class R, class... Parameters> class scan {
   unique_handle<detail::typed_scan_state<R>*, detail::delete_scan_state<R>> state_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/indexed_call.hpp>
 #include <gpu/memory/fill.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Options of `scatter`.
 struct scatter_options {
@@ -123,4 +123,4 @@ result<> scatter(const stream_ref& stream, Values&& values, Indices&& indices, X
   return detail::scatter_last(stream, written, positions, to, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

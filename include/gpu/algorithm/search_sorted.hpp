@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/indexed_call.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The position among equal elements that `search_sorted` returns.
 enum class search_side : unsigned char {
@@ -122,4 +122,4 @@ result<> search_sorted(const stream_ref& stream, Sorted&& sorted, Values&& value
   return detail::run_elementwise(call, nullptr);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/bound_argument.hpp>
 #include <gpu/algorithm/detail/scan_compaction.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The text of a `selection`.
 struct selection_text {
@@ -207,4 +207,4 @@ result<std::size_t> select(const stream_ref& stream, X&& x, Flags&& flags, Out&&
   return found.wait(stream, "gpu::select", detail::name_elements("out", out), where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/snippet.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Options of `elementwise`, `reduction`, `scan` and `selection`.
 struct snippet_options {
@@ -61,4 +61,4 @@ inline result<> describe_snippet(snippet& s, string_ref names, string_ref body,
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

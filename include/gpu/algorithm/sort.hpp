@@ -5,7 +5,7 @@
 
 #include <gpu/algorithm/detail/sort_segments_kernel.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Sorts the keys, in place: `gpu::sort(stream, keys)`. To keep the original, copy it first.
 ///
@@ -103,4 +103,4 @@ result<> sort_segments_pairs(stream_ref stream, Keys&& keys, Values&& values, Of
                                   detail::name_offsets("offsets", offsets), order, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -9,7 +9,7 @@
 #include <gpu/algorithm/min_max.hpp>
 #include <gpu/algorithm/sum.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -265,4 +265,4 @@ result<> subset_max(const stream_ref& stream, X&& x, Indices&& indices, Out&& ou
   return detail::subset_extremes<detail::subset_max_family>(stream, x, indices, out, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

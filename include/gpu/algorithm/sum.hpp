@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/named_reduction.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -95,4 +95,4 @@ result<> product(const stream_ref& stream, X&& x, Out&& out,
                                                                               where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

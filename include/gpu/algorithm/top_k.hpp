@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/sort_select_kernel.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Writes the first k keys that `sort` would give, and where they are: `out_keys[0]` is the largest
 /// one, `keys[out_indices[0]]`. k is the length of both results. The keys stay as they are.
@@ -32,4 +32,4 @@ result<> top_k(stream_ref stream, Keys&& keys, OutKeys&& out_keys, OutIndices&& 
                           detail::name_indices("out_indices", out_indices), order, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

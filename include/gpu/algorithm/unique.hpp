@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/bound_argument.hpp>
 #include <gpu/algorithm/detail/scan_compaction.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -69,4 +69,4 @@ result<std::size_t> unique(const stream_ref& stream, X&& x, Out&& out,
   return found.wait(stream, "gpu::unique", detail::name_elements("out", out), where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

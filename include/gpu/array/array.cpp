@@ -10,7 +10,7 @@
 #include <gpu/algorithm/detail/sort_kernel.hpp>
 #include <gpu/array/detail/reduction_steps.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 cuda_error describe_elementwise_compiled(loop_state& state, string_ref names, string_ref body,
                                          const snippet_options& options, source_location where) {
@@ -45,4 +45,4 @@ cuda_error run_sort_compiled(const sort_request& request) {
   return error_or_none(run_sort_here(request));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 #include <gpu/memory/detail/shape_text.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -317,4 +317,4 @@ template <class T, int Rank> struct kernel_argument<array<T, Rank>> {
   static auto context(const array<T, Rank>& a) noexcept { return a.context(); }
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

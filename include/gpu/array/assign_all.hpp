@@ -4,7 +4,7 @@
 
 #include <gpu/array/evaluate.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Names where an expression goes, for `assign_all`.
 template <detail::viewable Out, detail::evaluated A> auto into(Out&& out, A&& a) noexcept {
@@ -25,4 +25,4 @@ result<> assign_all(located<stream_ref> stream, const detail::assignment<E>&... 
                                  sizeof...(E), detail::evaluation_step::run);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The type of `axis`.
 template <int... Axes> struct axis_list {
@@ -74,4 +74,4 @@ constexpr void read_axes(axis_set& found, const axes<Count>& given) noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -2,7 +2,7 @@
 /// \file
 /// `color_map`: the colors in which numbers are drawn.
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The colors of numbers, from the smallest to the largest.
 enum class color_map : unsigned char {
@@ -11,4 +11,4 @@ enum class color_map : unsigned char {
   blue_white_red,  ///< white in the middle, for numbers on both sides of 0
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/named_reduction.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The tolerances of `allclose`.
 struct closeness {
@@ -130,4 +130,4 @@ result<bool> allclose(const stream_ref& stream, A&& a, B&& b, const closeness& n
   return close;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -4,7 +4,7 @@
 
 #include <gpu/array/detail/along_axis.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -167,4 +167,4 @@ auto split_at(A&& a, const std::ptrdiff_t (&begins)[Count], int axis = 0,
   return made;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

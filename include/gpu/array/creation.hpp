@@ -14,7 +14,7 @@
 #include <gpu/array/evaluate.hpp>
 #include <gpu/memory/fill.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Makes an array whose elements have undefined values: `empty<float>(stream, gpu::shape{3, 4})`.
 /// In C order, unless another is named: `empty<float>(stream, shape, gpu::axis_order::fortran)`.
@@ -229,4 +229,4 @@ result<array<T, Rank + 1>> indices(const stream_ref& stream, const shape<Rank>& 
   return made;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

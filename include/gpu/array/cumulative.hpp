@@ -22,7 +22,7 @@
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/cumulative_launch.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -239,4 +239,4 @@ auto cumulative_max(const stream_ref& stream, A&& a, int axis,
                                      static_cast<A&&>(a), axis, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

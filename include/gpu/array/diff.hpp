@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -61,4 +61,4 @@ auto diff(const stream_ref& stream, A&& a, int axis = -1, std::size_t times = 1,
   return made;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

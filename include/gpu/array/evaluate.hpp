@@ -7,7 +7,7 @@
 #include <gpu/array/expression.hpp>
 #include <gpu/array/view_shape.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -325,4 +325,4 @@ template <detail::evaluated A> auto item(A&&) noexcept {
                 "gpu::item: the stream is missing; write gpu::item(stream, element)");
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/view_elements.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 struct expression_access;
@@ -262,4 +262,4 @@ template <class T, detail::array_operand A> auto cast(A&& a) noexcept {
                          detail::as_operand<from>(static_cast<A&&>(a)));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

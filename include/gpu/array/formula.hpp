@@ -5,7 +5,7 @@
 
 #include <gpu/array/evaluate.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -72,4 +72,4 @@ result<text> source_of(const expression<T, Rank, Words>& e,
                               detail::expression_access::ref(e));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

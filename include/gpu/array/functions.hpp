@@ -10,7 +10,7 @@
 
 #include <gpu/array/expression.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 template <detail::any_operand A> auto sin(A&& a) noexcept {
   detail::require_array<A>();
@@ -391,4 +391,4 @@ auto imag(A&& a) noexcept {
   return detail::apply<detail::opcode::imag>(static_cast<A&&>(a));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

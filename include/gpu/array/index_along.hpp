@@ -4,7 +4,7 @@
 
 #include <gpu/array/leaf.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -39,4 +39,4 @@ template <int Rank> auto index_along(const shape<Rank>& extents, int axis) noexc
   return made;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

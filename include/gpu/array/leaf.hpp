@@ -20,7 +20,7 @@
 
 #include <gpu/array/expression.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Describes a leaf to device code. It must live as long as the process: it is a constant.
 struct leaf_description {
@@ -61,4 +61,4 @@ auto make_leaf(const leaf_description& description, const shape<Rank>& extents,
   return made;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <gpu/array/detail/cublaslt_product.hpp>
 #include <gpu/array/detail/matmul_kernel.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The choices of `matmul`.
 struct matmul_options {
@@ -258,4 +258,4 @@ auto matmul(const stream_ref& stream, A&& a, B&& b, const matmul_options& option
   return made;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -4,7 +4,7 @@
 
 #include <gpu/array/concatenate.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The order of the axes of `meshgrid`.
 enum class grid_axes : unsigned char {
@@ -51,4 +51,4 @@ auto meshgrid(First&& first, Rest&&... rest) noexcept {
   return made;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -9,7 +9,7 @@
 #include <gpu/array/detail/nan_reductions_text.hpp>
 #include <gpu/array/reductions.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -141,4 +141,4 @@ auto nan_standard_deviation(A&& a, O... options) noexcept {
   }
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

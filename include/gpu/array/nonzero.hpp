@@ -16,7 +16,7 @@
 #include <gpu/algorithm/select.hpp>
 #include <gpu/array/take.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -187,4 +187,4 @@ auto compress(const stream_ref& stream, M&& mask, A&& a, int axis,
   return gpu::take(stream, view, indices, axis, {}, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

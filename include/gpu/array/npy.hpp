@@ -4,7 +4,7 @@
 
 #include <gpu/array/detail/npy_elements.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Writes a view or an array to a .npy file, byte for byte as NumPy's `save` does: in Fortran
 /// order, if the elements are so in memory, else in C order.
@@ -59,4 +59,4 @@ result<array<T, Rank>> load_npy(const stream_ref& stream, string_ref path,
   return detail::load_array<T, Rank>(name, source, stream);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <gpu/array/detail/zip_writer.hpp>
 #include <gpu/core/located.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -122,4 +122,4 @@ result<array<T, Rank>> load_npz(const stream_ref& stream, string_ref path, strin
   return detail::load_array<T, Rank>(unpacked, source, stream);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

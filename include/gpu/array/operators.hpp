@@ -8,7 +8,7 @@
 
 #include <gpu/array/expression.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Integers wrap around.
 template <class A, class B>
@@ -146,4 +146,4 @@ template <detail::array_operand A> auto operator!(A&& a) noexcept {
   return detail::apply<detail::opcode::logical_not>(static_cast<A&&>(a));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/algorithm/sum.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -60,4 +60,4 @@ auto trace(const stream_ref& stream, A&& a, std::ptrdiff_t diagonal = 0,
   return gpu::sum(stream, gpu::diagonal(view, diagonal), where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/core/count.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The numbers of elements that `pad` adds to an axis.
 struct pad_width {
@@ -196,4 +196,4 @@ auto pad(const stream_ref& stream, A&& a, basic_count<std::size_t> width, pad_mo
   return detail::pad_by(stream, static_cast<A&&>(a), to, mode, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <gpu/array/detail/picture_levels.hpp>
 #include <gpu/array/detail/ppm_header.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The range and the colors of a picture of numbers.
 struct picture_options {
@@ -201,4 +201,4 @@ inline result<array<unsigned char, 3>> load_ppm(
   return made;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 
 #include <gpu/array/take.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -174,4 +174,4 @@ result<> put(const stream_ref& stream, A&& a, I&& indices, V&& values,
                               where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -13,7 +13,7 @@
 #include <gpu/array/sorted.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -224,4 +224,4 @@ auto percentile(const stream_ref& stream, A&& a, double q, int axis,
   return gpu::quantile(stream, a, q / 100, axis, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -32,7 +32,7 @@
 #include <gpu/array/functions.hpp>
 #include <gpu/array/operators.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -180,4 +180,4 @@ auto vdot(A&& a, B&& b, O... options) noexcept {
       options...);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

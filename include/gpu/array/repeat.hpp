@@ -4,7 +4,7 @@
 
 #include <gpu/array/detail/along_axis.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -95,4 +95,4 @@ auto tile(const stream_ref& stream, A&& a, const shape<Counts>& counts,
   return made;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

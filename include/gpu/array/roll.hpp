@@ -4,7 +4,7 @@
 
 #include <gpu/array/detail/along_axis.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -81,4 +81,4 @@ auto rot90(A&& a, int turns = 1, int first = 0, int second = 1) noexcept {
   }
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

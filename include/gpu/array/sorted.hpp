@@ -13,7 +13,7 @@
 #include <gpu/algorithm/top_k.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -162,4 +162,4 @@ auto top_k(const stream_ref& stream, A&& a, std::size_t k, int axis = -1,
   return top_k_result<element, rank>{detail::move(first), detail::move(second)};
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

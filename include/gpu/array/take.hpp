@@ -20,7 +20,7 @@
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/take_flat.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -368,4 +368,4 @@ auto take_along_axis(const stream_ref& stream, A&& a, I&& indices, int axis,
   return made;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/array/detail/array_text.hpp>
 #include <gpu/array/detail/fetch.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -78,4 +78,4 @@ result<text> to_text(const stream_ref& stream, A&& a,
   return made;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

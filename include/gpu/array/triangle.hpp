@@ -4,7 +4,7 @@
 
 #include <gpu/array/detail/along_axis.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -70,4 +70,4 @@ auto triu(const stream_ref& stream, A&& a, std::ptrdiff_t diagonal = 0,
   return detail::keep_triangle("gpu::triu", stream, static_cast<A&&>(a), diagonal, true, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

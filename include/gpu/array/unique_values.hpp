@@ -19,7 +19,7 @@
 #include <gpu/algorithm/unique.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Each value of an array, and how often it occurs.
 template <class T> struct unique_counts_result {
@@ -176,4 +176,4 @@ auto unique_all(const stream_ref& stream, A&& a, source_location where = source_
   return detail::find_all("gpu::unique_all", stream, a, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -8,7 +8,7 @@
 #include <gpu/array/detail/view_changes.hpp>
 #include <gpu/memory/array_view.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -155,4 +155,4 @@ auto diagonal(A&& a, std::ptrdiff_t offset = 0, int first = 0, int second = 1) n
   });
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

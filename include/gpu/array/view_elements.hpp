@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/view_axes.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Returns a view of the same bytes as elements of type `U`, as NumPy's `view(dtype)`. If the sizes
 /// differ the last axis, whose elements are contiguous, gets longer or shorter. The view is faulty
@@ -78,4 +78,4 @@ template <detail::complex_viewable A> auto imag(A&& a) noexcept {
   return detail::part_view(static_cast<A&&>(a), 1);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 
 #include <gpu/array/view_axes.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Returns a view of the same elements, in C order, with other extents; one of them may be -1,
 /// which follows from the others: `reshape(a, 3, -1)`. If the elements lie so that no strides
@@ -70,4 +70,4 @@ auto sliding_windows(A&& a, std::size_t length, int axis = -1) noexcept {
   return array_view<const typename decltype(view)::element_type, rank + 1>(view);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

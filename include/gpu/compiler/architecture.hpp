@@ -5,7 +5,7 @@
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/driver/device.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The architecture that device code is compiled for: a real one, whose machine code runs at once,
 /// or a virtual one, whose PTX the driver compiles when it is loaded.
@@ -69,4 +69,4 @@ inline bool parse_architecture(string_ref written, architecture& parsed) noexcep
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -9,7 +9,7 @@
 #include <gpu/driver/driver_version.hpp>
 #include <gpu/measure/detail/event_timer.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The subject of a tuning, and how it is measured.
 struct tuning_settings {
@@ -265,4 +265,4 @@ auto autotune(stream_ref stream, const tuning_settings& settings,
                                                   detail::move(launch), where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

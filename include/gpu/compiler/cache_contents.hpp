@@ -7,7 +7,7 @@
 #include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/system/read_file.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// A program in a cache's folder.
 struct cached_program {
@@ -173,4 +173,4 @@ inline result<std::size_t> import_programs(compile_cache& cache, string_ref path
   });
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

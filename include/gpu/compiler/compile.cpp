@@ -3,7 +3,7 @@
 
 #include <gpu/compiler/nvrtc/find_or_compile.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 cuda_error compile_program(const program& p, const compile_options& options, source_location where,
                            compiled_program& made);
@@ -13,4 +13,4 @@ cuda_error compile_program(const program& p, const compile_options& options, sou
   return error_or_none(compile_to(p, options, where, made));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -15,7 +15,7 @@
 #  include <gpu/compiler/nvrtc/find_or_compile.hpp>
 #endif
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 /// Does what `compile` does, with the program in `made`; see `error_or_none`.
@@ -64,4 +64,4 @@ result<compiled_program> compile(const Source& source, const compile_options& op
   });
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -9,7 +9,7 @@
 #include <gpu/compiler/options/resolve_request.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -179,4 +179,4 @@ sequence<result<compiled_program>> compile_all(const Sources& sources,
   return made;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

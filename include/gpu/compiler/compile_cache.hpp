@@ -8,7 +8,7 @@
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/system/made_once.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Selects where a cache keeps programs.
 enum class cache_use : unsigned char {
@@ -177,4 +177,4 @@ struct compile_cache_access {
 
 }  // namespace detail
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <gpu/compiler/macro_value.hpp>
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 class compile_cache;
 
@@ -107,4 +107,4 @@ inline bool explain_max_registers(text_builder& out, const char* options,
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

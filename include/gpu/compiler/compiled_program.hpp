@@ -10,7 +10,7 @@
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/result.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 struct compiled_program_access;
@@ -153,4 +153,4 @@ struct compiled_program_access {
 };
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -8,7 +8,7 @@
 
 #include <initializer_list>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The severity of a compiler's message.
 enum class severity : unsigned char {
@@ -208,4 +208,4 @@ inline sequence<diagnostic> diagnostics(const cuda_error& error) {
   return {};
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/core/type_name.hpp>
 #include <gpu/fwd.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// A name that is known at compile time, for `program::instance`, `compiled_program::lowered_name`,
 /// `module::kernel` and `module::global`. It converts to a `string_ref`.
@@ -155,4 +155,4 @@ template <class T, std::size_t Extent> struct device_name<device_span<T, Extent>
   static constexpr auto value = instance<T>("gpu::device_span");
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

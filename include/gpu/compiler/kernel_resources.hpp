@@ -5,7 +5,7 @@
 
 #include <gpu/compiler/diagnostics.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The resources of one kernel, known without loading it. Sizes are in bytes, and per thread unless
 /// stated otherwise.
@@ -112,4 +112,4 @@ inline sequence<kernel_resources> read_resources(string_ref ptxas_log) {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -9,7 +9,7 @@
 #include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/system/no_cancellation.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -109,4 +109,4 @@ inline result<linked_program> link(const sequence<link_input>& inputs,
   });
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/kernel/detail/image.hpp>
 #include <gpu/system/read_file.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The form of a `link_input`.
 enum class link_input_kind : unsigned char {
@@ -89,4 +89,4 @@ class link_input {
   text name_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

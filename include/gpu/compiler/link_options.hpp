@@ -7,7 +7,7 @@
 
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Options of a link:
 ///
@@ -48,4 +48,4 @@ struct link_options {
   compile_cache* cache = nullptr;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/compiler/link_input.hpp>
 #include <gpu/compiler/link_options.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 struct linked_program_access;
@@ -56,4 +56,4 @@ class linked_program {
   link_options options_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

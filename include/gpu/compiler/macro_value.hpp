@@ -6,7 +6,7 @@
 #include <gpu/core/detail/utility.hpp>
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -111,4 +111,4 @@ struct macro_value : text {
   }
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

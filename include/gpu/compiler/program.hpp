@@ -6,7 +6,7 @@
 #include <gpu/compiler/source.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// A header given as text. `#include <name>` and `#include "name"` find it before any file.
 struct program_header {
@@ -81,4 +81,4 @@ class program {
   sequence<source_part> parts_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -4,7 +4,7 @@
 
 #include <gpu/core/text.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The origin of a program.
 enum class origin_kind : unsigned char {
@@ -37,4 +37,4 @@ struct program_origin {
   }
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

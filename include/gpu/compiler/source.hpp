@@ -7,7 +7,7 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/system/read_file.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// One part of a source.
 struct source_part {
@@ -83,4 +83,4 @@ class source {
   sequence<source_part> parts_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/core/version.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Returns the version of NVRTC, the run-time compiler. (nvrtcVersion)
 /// **Errors**: `errc::no_nvrtc`, with the folders that were searched; `errc::nvrtc_too_old`.
@@ -32,4 +32,4 @@ inline result<version> nvjitlink_version(
   return version{static_cast<int>(major), static_cast<int>(minor)};
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -4,7 +4,7 @@
 
 #include <gpu/compiler/compile.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The space that objects of a type take, in bytes. (Pointers have the same size on host and
 /// device: `sizeof(void*)`.)
@@ -60,4 +60,4 @@ inline result<type_layout> get_type_layout(string_ref type, string_ref preamble 
       where));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -41,4 +41,4 @@ template <class Word> class basic_count {
   Word value_ = 0;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -4,7 +4,7 @@
 
 #include <gpu/core/count.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The number of blocks or threads in x, y and z. An integer `n` converts to `{n, 1, 1}`. An extent
 /// that is negative or does not fit becomes the largest, which every launch refuses.
@@ -30,4 +30,4 @@ struct dims {
   friend constexpr bool operator==(const dims&, const dims&) noexcept = default;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

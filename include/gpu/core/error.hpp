@@ -16,7 +16,7 @@
 #include <gpu/core/source_location.hpp>
 #include <new>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// An error of the driver, of NVRTC or of this library, as a value.
 /// **Cost**: moves without allocating; the text is composed when `message` is called.
@@ -255,4 +255,4 @@ inline void set_last_error(const cuda_error& error) noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

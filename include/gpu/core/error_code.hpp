@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The component that reported an error. It determines the type of the code.
 enum class error_domain : std::uint8_t {
@@ -63,4 +63,4 @@ enum class error_kind : std::uint8_t {
   runtime,  ///< the machine or its installation lacks something
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -22,7 +22,7 @@
 #  include <expected>
 #  include <utility>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 using std::bad_expected_access;
 using std::expected;
 using std::in_place;
@@ -30,13 +30,13 @@ using std::in_place_t;
 using std::unexpect;
 using std::unexpect_t;
 using std::unexpected;
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1
 
 #else
 
 #  include <gpu/core/detail/expected/operators.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 using fallback::bad_expected_access;
 using fallback::expected;
 using fallback::in_place;
@@ -44,6 +44,6 @@ using fallback::in_place_t;
 using fallback::unexpect;
 using fallback::unexpect_t;
 using fallback::unexpected;
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1
 
 #endif

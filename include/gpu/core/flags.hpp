@@ -4,7 +4,7 @@
 
 #include <gpu/core/detail/traits.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Specialize as `true` for an `enum class` whose enumerators are bits.
 template <class Enum> inline constexpr bool is_flag_set = false;
@@ -27,4 +27,4 @@ template <flag_set Enum> constexpr bool has(Enum set, Enum wanted) noexcept {
   return (set & wanted) == wanted;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/text.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Defines what a kernel's parameter receives for an argument of type `A`. The primary template is
 /// for values: the parameter receives a copy. A type that refers to device memory specializes it:
@@ -162,4 +162,4 @@ template <class P, class A> constexpr P pass_as(A&& argument) noexcept {
 template <class A, class P>
 concept kernel_argument_for = kernel_parameter<P> && detail::passes_as<A, P>();
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -17,7 +17,7 @@
 
 #include <gpu/core/result.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Returns the last error that a function of `gpu` returned on this thread since the last
 /// `take_last_error`, or success if there was none. Does not call the driver or block; legal during
@@ -35,4 +35,4 @@ namespace gpu::inline v1 {
   return last;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

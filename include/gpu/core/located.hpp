@@ -5,7 +5,7 @@
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/source_location.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Converts from anything that `T` converts from, and records the source location of the
 /// conversion. Functions that end in a parameter pack take one as their first parameter, because a
@@ -20,4 +20,4 @@ template <class T> struct located {
       : value(static_cast<U&&>(source)), where{place} {}
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

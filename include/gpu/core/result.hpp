@@ -12,7 +12,7 @@
 #  include <new>
 #endif
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// A `T`, or the error because of which the function could not return one. `[[nodiscard]]`. Without
 /// a value, `value()` throws `bad_expected_access<cuda_error>`, whose `what()` is the error's
@@ -99,7 +99,7 @@ template <class Result> owned_result(bare_result<Result>&) -> owned_result<Resul
 #endif
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1
 
 /// Yields the value of a `result`, or returns its error from the enclosing function:
 ///

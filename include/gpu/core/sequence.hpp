@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <new>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Owns `size()` contiguous elements. It copies and compares element by element, and grows at the
 /// end, which invalidates pointers to elements. If the host is out of memory, operator new throws,
@@ -153,4 +153,4 @@ template <class T> class sequence {
   std::size_t capacity_ = 0;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// File and line, as in `std::source_location`, which Clang supports since version 16. It is the
 /// defaulted last parameter of every fallible function, so that an error names the line of the
@@ -28,4 +28,4 @@ class source_location {
   std::uint32_t line_ = 0;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

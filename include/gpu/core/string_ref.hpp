@@ -6,7 +6,7 @@
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/text.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -94,4 +94,4 @@ inline text_builder& operator<<(text_builder& out, string_ref string) noexcept {
   return out.append(string.data(), string.size());
 }
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -9,7 +9,7 @@
 
 #include <new>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 class text_builder;
@@ -227,4 +227,4 @@ inline text required(text made) {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

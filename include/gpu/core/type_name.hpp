@@ -5,7 +5,7 @@
 
 #include <gpu/core/detail/value_name.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Says what a type is called in device code, where that is not what it is called on the host. The
 /// primary template says nothing; specialize it with a member `value`, a string:
@@ -272,4 +272,4 @@ template <class T> constexpr string_ref type_name_of() noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

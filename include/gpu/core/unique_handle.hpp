@@ -2,7 +2,7 @@
 /// \file
 /// `unique_handle`: sole ownership of a driver object, the base of all owners.
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Owns a handle and passes it to `Destroy` in its destructor. Move-only; empty after a move.
 /// `Handle` must be default constructible to its empty value, comparable and cheap to copy; it can
@@ -44,4 +44,4 @@ template <class Handle, class Destroy> class unique_handle {
   Handle handle_{};
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

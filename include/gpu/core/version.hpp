@@ -2,7 +2,7 @@
 /// \file
 /// `version`: a version of three numbers, and the version of this library.
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// A version that can be compared with another.
 struct version {
@@ -35,4 +35,4 @@ inline constexpr version library_version{0, 1, 0};
 /// layout of that state changes.
 inline constexpr int abi_number = 1;
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

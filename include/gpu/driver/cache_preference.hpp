@@ -5,7 +5,7 @@
 
 #include <gpu/driver/detail/cuda_header.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The division of a multiprocessor's memory between L1 cache and shared memory, on devices that
 /// let it be chosen. Converts to `CUfunc_cache` by cast.
@@ -27,4 +27,4 @@ constexpr const char* name_of(cache_preference preference) noexcept {
   return nullptr;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

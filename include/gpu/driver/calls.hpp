@@ -9,7 +9,7 @@
 
 #include <gpu/core/source_location.hpp>
 
-namespace gpu::inline v1::driver {
+namespace gpu { inline namespace v1 { namespace driver {
 
 namespace detail {
 
@@ -216,4 +216,4 @@ template <> inline constexpr auto& query<&entry_points::stream_query> = detail::
 /// it.
 template <auto Member> inline constexpr auto& destroy = detail::entry_point<Member>::destroy;
 
-}  // namespace gpu::inline v1::driver
+}}}  // namespace gpu::v1::driver

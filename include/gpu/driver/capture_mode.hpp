@@ -6,7 +6,7 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/event.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The calls that a capture forbids because captured work might depend on them: those that wait or
 /// change the address space, such as cuMemAlloc. Work on a captured stream that cannot be captured
@@ -166,4 +166,4 @@ inline result<> wait_external(stream_ref stream, event_ref event,
       "wait");
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/system/environment.hpp>
 #include <gpu/system/read_file.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The least that a chosen device has. A member that is left out requires nothing.
 struct device_requirements {
@@ -266,4 +266,4 @@ inline result<device> default_device(source_location where = source_location::cu
   return named.origin.empty() ? device::get(0, where) : detail::device_of_name(named, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -11,7 +11,7 @@
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/device.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Properties of a context; combine with `|`.
 enum class context_flags : unsigned {
@@ -385,4 +385,4 @@ class [[nodiscard]] context_scope {
   unique_handle<context_ref, detail::pop_context> pushed_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -4,7 +4,7 @@
 
 #include <gpu/driver/detail/cuda_header.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// A limit of a context; sizes are in bytes.
 enum class context_limit : int {
@@ -37,4 +37,4 @@ constexpr const char* name_of(context_limit limit) noexcept {
   return nullptr;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/driver/context_or_device.hpp>
 #include <gpu/system/mutex.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -180,4 +180,4 @@ template <class Value, class Key = bool> class context_memo : detail::memo_base 
 /// **Threads**: any. **Capture**: not affected, unless the destructors of the values are.
 inline void clear_context_memos() noexcept { detail::clear_all_memos(); }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -4,7 +4,7 @@
 
 #include <gpu/driver/context.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// A context, or a device that stands for its primary context. Made implicitly from a `device`, a
 /// `context` or a `context_ref`:
@@ -39,4 +39,4 @@ class context_or_device {
   bool is_device_ = false;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <gpu/driver/choose_device.hpp>
 #include <gpu/driver/context.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Returns what `make(device)` makes, such as a context, on the device that `default_device` finds
 /// named by environment variable or file; if none is named, on each device in turn until it
@@ -53,4 +53,4 @@ inline result<context> default_context(
                          where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

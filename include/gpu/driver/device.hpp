@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 struct device_properties;
 
@@ -253,4 +253,4 @@ class device {
   CUdevice native_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/core/flags.hpp>
 #include <gpu/driver/device.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// An attribute of a device; converts to `CUdevice_attribute` and back by cast.
 enum class device_attribute : int {
@@ -157,4 +157,4 @@ inline result<int> attribute(device of, device_attribute which,
   return value;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 
 #include <gpu/driver/device.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The limits of a launch, the capacities of a multiprocessor, and the units in which the hardware
 /// allocates and accesses memory. A plain value: planning can be tested with figures of devices
@@ -94,4 +94,4 @@ struct device_data : device_limits {
   }
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

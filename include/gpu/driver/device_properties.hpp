@@ -5,7 +5,7 @@
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/driver/device_attribute.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The counterpart of `cudaDeviceProp`: a plain value, whose members but the first four are named
 /// and typed as in `device_attribute`.
@@ -43,4 +43,4 @@ inline result<device_properties> device::properties(source_location where) const
   return found;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

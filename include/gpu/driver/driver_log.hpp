@@ -8,7 +8,7 @@
 #include <gpu/driver/detail/host_call.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The severity of a message of the driver.
 enum class driver_log_level {
@@ -194,4 +194,4 @@ class driver_log_listener {
   void (*destroy_)(void*) noexcept = nullptr;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/core/version.hpp>
 #include <gpu/driver/calls.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The CUDA version of the headers that the program was compiled with.
 inline constexpr version headers_version = version::from_cuda(CUDA_VERSION);
@@ -18,4 +18,4 @@ inline result<version> driver_version(source_location where = source_location::c
   return version::from_cuda(number);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -2,7 +2,7 @@
 /// \file
 /// `elapsed_time`: the time between two events, without the cost of `<chrono>`.
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// A span of time as the device measures it, to about half a microsecond.
 /// gpu/interop/chrono.hpp converts it to a `std::chrono::duration`.
@@ -36,4 +36,4 @@ class elapsed_time {
   float milliseconds_ = 0;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -10,7 +10,7 @@
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/process_state.hpp>
 
-namespace gpu::inline v1::driver {
+namespace gpu { inline namespace v1 { namespace driver {
 
 /// Returns the table in force. The first call loads the driver, unless another table was put in
 /// force before. Never fails: without a driver all members are null, and `unavailable` or
@@ -63,4 +63,4 @@ class [[nodiscard]] scoped_entry_points {
   const entry_points* before_;
 };
 
-}  // namespace gpu::inline v1::driver
+}}}  // namespace gpu::v1::driver

@@ -6,7 +6,7 @@
 #include <gpu/driver/detail/process_state.hpp>
 #include <gpu/system/output.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Receives an error that a destructor cannot return.
 /// **Threads**: called in the thread that destroys; must not throw.
@@ -31,4 +31,4 @@ inline void report(const cuda_error& error) noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

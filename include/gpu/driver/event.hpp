@@ -6,7 +6,7 @@
 #include <gpu/driver/elapsed_time.hpp>
 #include <gpu/driver/stream.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 struct event_options {
   bool timing = true;          ///< records the time, for `elapsed`; costs a little
@@ -293,4 +293,4 @@ inline result<elapsed_time> elapsed(event_ref start, event_ref stop,
   return elapsed_time::from_milliseconds(milliseconds);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

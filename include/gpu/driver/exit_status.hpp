@@ -5,7 +5,7 @@
 #include <gpu/core/result.hpp>
 #include <gpu/system/output.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Returns 0 if `done` succeeded; otherwise prints the error's message to stderr and returns 1. For
 /// `main`, which cannot return a result and so cannot use `GPU_TRY`:
@@ -23,4 +23,4 @@ template <class T> int exit_status(const result<T>& done) noexcept {
   return 1;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/driver/event.hpp>
 #include <gpu/driver/multiprocessor_set.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 class green_context_ref;
 
@@ -238,4 +238,4 @@ inline result<> wait(green_context_ref green, event_ref event,
                                                                    event.native());
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -8,7 +8,7 @@
 
 #include <gpu/core/detail/traits.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -85,4 +85,4 @@ result<> launch_host_function(stream_ref stream, Function&& function,
   return queued;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

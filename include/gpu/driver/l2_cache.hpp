@@ -4,7 +4,7 @@
 
 #include <gpu/driver/context.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Resets all persisting lines of the L2 cache to normal.
 /// **Capture**: not captured. **Threads**: any. (cuCtxResetPersistingL2Cache)
@@ -14,4 +14,4 @@ inline result<> reset_persisting_l2_cache(
   return driver::call_in<&driver::entry_points::ctx_reset_persisting_l2_cache>(of.native(), where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 
 #include <new>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The groups that `multiprocessor_set::split` makes.
 struct split_options {
@@ -199,4 +199,4 @@ inline result<multiprocessor_split> multiprocessor_set::split(
                                       options.groups, made.size_));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

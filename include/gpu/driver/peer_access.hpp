@@ -5,7 +5,7 @@
 #include <gpu/driver/context_or_device.hpp>
 #include <gpu/driver/detail/peer_hold.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// An attribute of the link between two devices.
 enum class peer_attribute : int {
@@ -178,4 +178,4 @@ class [[nodiscard]] peer_access {
   unique_handle<detail::peer_pair, detail::disable_peer_access> pair_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

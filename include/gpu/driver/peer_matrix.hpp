@@ -4,7 +4,7 @@
 
 #include <gpu/driver/peer_access.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -71,4 +71,4 @@ class peer_matrix {
   unique_handle<bool*, detail::delete_reach> reach_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

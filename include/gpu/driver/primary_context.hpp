@@ -5,7 +5,7 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/library_pools.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The state of a primary context.
 struct primary_context_state {
@@ -51,4 +51,4 @@ inline result<> reset_primary_context(device of,
   return detail::forget_primary_context(of.native(), where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

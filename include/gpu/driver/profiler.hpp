@@ -5,7 +5,7 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Starts the collection of a profiler that was started paused (`nsys profile -c cudaProfilerApi`,
 /// `ncu --profile-from-start off`). Without a profiler it does nothing. It does not nest, and
@@ -54,4 +54,4 @@ class [[nodiscard]] profiler_range {
   unique_handle<bool, detail::stop_profiling> running_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -4,7 +4,7 @@
 
 #include <gpu/driver/context.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The devices to which a flush makes arrived writes visible.
 enum class remote_writes_scope : int {
@@ -40,4 +40,4 @@ inline result<> flush_remote_writes(context_ref of,
       static_cast<CUflushGPUDirectRDMAWritesScope>(scope));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -4,7 +4,7 @@
 
 #include <gpu/driver/context_or_device.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The relation of a stream to the implicit ordering of the legacy default stream.
 enum class stream_kind : unsigned {
@@ -313,4 +313,4 @@ concept begins_creation =
     is_integral<T> || convertible<const T&, context_or_device> || convertible<const T&, stream_ref>;
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/system/output.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// An attribute of a stream; converts to `CUstreamAttrID` and back by cast.
 enum class stream_attribute : int {
@@ -272,4 +272,4 @@ inline result<> copy_attributes(stream_ref from, stream_ref to,
   });
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

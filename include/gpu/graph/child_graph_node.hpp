@@ -5,7 +5,7 @@
 #include <gpu/driver/driver_version.hpp>
 #include <gpu/graph/graph.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -107,4 +107,4 @@ inline result<graph_ref> child_of(graph_node node,
   return graph_ref::from_native(child, node.context());
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 
 #include <gpu/graph/graph.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The way in which a conditional node selects a body.
 enum class conditional_kind : int {
@@ -131,4 +131,4 @@ class conditional_node {
   detail::graph_keeper* keeper_ = nullptr;  // of the graph that has the node
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 
 #include <initializer_list>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The part of a node that has to be done before a node that depends on it begins. All but `full`
 /// are for two kernels: the second one calls `cudaGridDependencySynchronize()` before it reads what
@@ -198,4 +198,4 @@ inline result<> require_dependencies(const dependencies& after, const char* func
 
 }  // namespace detail
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

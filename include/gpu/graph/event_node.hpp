@@ -5,7 +5,7 @@
 #include <gpu/driver/event.hpp>
 #include <gpu/graph/node_description.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -39,4 +39,4 @@ using event_record_node = detail::event_node<graph_node_kind::event_record>;
 /// owner may be destroyed, as above. **Errors**: `errc::empty_handle`.
 using event_wait_node = detail::event_node<graph_node_kind::event_wait>;
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 
 #include <gpu/graph/graph_ref.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Owns a graph. Move-only; empty after a move.
 /// Executable graphs stay valid when the graph that they were instantiated from is destroyed.
@@ -76,4 +76,4 @@ class graph : public graph_operations<graph> {
   unique_handle<graph_ref, detail::destroy_graph> handle_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

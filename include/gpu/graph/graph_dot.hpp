@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The details that a drawing of a graph shows besides its nodes and edges.
 enum class graph_dot_flags : unsigned {
@@ -96,4 +96,4 @@ inline result<> write_dot(graph_ref of, const char* path,
                                                                     static_cast<unsigned>(flags));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -4,7 +4,7 @@
 
 #include <gpu/graph/dependencies.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// An edge of a graph: `to` depends on `from`.
 struct graph_edge {
@@ -83,4 +83,4 @@ inline result<graph_edge_list> list_edges(CUgraph graph, context_ref context,
 
 }  // namespace detail
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/graph/graph.hpp>
 #include <gpu/graph/graph_results.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 struct graph_exec_options {
   /// A launch frees the memory that the launch before allocated and that was not freed since.
@@ -324,4 +324,4 @@ inline result<> upload(stream_ref stream, const graph_exec& exec,
   return detail::explain_launch_in_capture(detail::move(queued), stream);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

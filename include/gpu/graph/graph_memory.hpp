@@ -6,7 +6,7 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/memory/memory_pool_attribute.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Attributes of the memory that graphs hold on a device, in bytes. The values are those of
 /// `CUgraphMem_attribute`.
@@ -68,4 +68,4 @@ inline result<> trim_graph_memory(device of,
   return driver::call<&driver::entry_points::device_graph_mem_trim>(where, of.native());
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

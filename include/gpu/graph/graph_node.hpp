@@ -8,7 +8,7 @@
 
 #include <new>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The kind of a node.
 enum class graph_node_kind : int {
@@ -218,4 +218,4 @@ inline result<graph_node_list> dependents_of(
   return detail::list_neighbors<&driver::entry_points::graph_node_get_dependent_nodes>(node, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

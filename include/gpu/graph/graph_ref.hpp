@@ -10,7 +10,7 @@
 #include <gpu/graph/graph_edge.hpp>
 #include <gpu/graph/node_description.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 class graph_ref;
 
@@ -332,4 +332,4 @@ result<> set(graph_ref graph, graph_node node, Description&& description,
       });
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

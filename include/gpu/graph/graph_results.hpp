@@ -4,7 +4,7 @@
 
 #include <gpu/graph/graph_node.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The reason why an executable graph could not be updated from another graph.
 enum class graph_update_result : int {
@@ -109,4 +109,4 @@ inline cuda_error explain_update_error(cuda_error error, const CUgraphExecUpdate
 
 }  // namespace detail
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

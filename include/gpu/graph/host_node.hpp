@@ -7,7 +7,7 @@
 
 #include <gpu/core/detail/traits.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Calls `function()` at each launch, in a thread of the driver. The graph keeps the callable
 /// alive. An exception that it throws, and the error of a `result` that it returns, go to the error
@@ -44,4 +44,4 @@ template <class Function> class host_node {
   Function function_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

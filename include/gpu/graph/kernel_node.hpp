@@ -5,7 +5,7 @@
 #include <gpu/graph/node_description.hpp>
 #include <gpu/kernel/launch.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Runs a kernel at each launch, with the given arguments:
 ///
@@ -97,4 +97,4 @@ template <class... Parameters> class kernel_node {
   CUlaunchAttribute cooperative_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -8,7 +8,7 @@
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/fill.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Copies all elements of `source` to `destination` at each launch. Each is a device range, of any
 /// device, or a contiguous range of host memory, which need not be page-locked. Both have the same
@@ -227,4 +227,4 @@ class free_node {
   CUdeviceptr address_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

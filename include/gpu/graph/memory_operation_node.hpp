@@ -6,7 +6,7 @@
 #include <gpu/graph/node_description.hpp>
 #include <gpu/memory/stream_memory_operation.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Performs operations one after the other at each launch:
 ///
@@ -46,4 +46,4 @@ class memory_operation_node {
   sequence<CUstreamBatchMemOpParams> natives_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

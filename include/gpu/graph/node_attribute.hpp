@@ -5,7 +5,7 @@
 #include <gpu/graph/graph_node.hpp>
 #include <gpu/kernel/launch_attribute.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -62,4 +62,4 @@ result<> set_attribute(graph_node of, const launch_attribute_t<Attribute>& value
       where, of.native(), static_cast<CUkernelNodeAttrID>(Attribute), &native);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 
 #include <gpu/graph/graph_node.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -68,4 +68,4 @@ class empty_node {
   }
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/memory/copy_2d.hpp>
 #include <gpu/memory/fill.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Copies a region at each launch:
 ///
@@ -103,4 +103,4 @@ class fill_region_node {
   unsigned pattern_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

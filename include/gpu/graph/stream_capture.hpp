@@ -6,7 +6,7 @@
 #include <gpu/graph/detail/active_capture.hpp>
 #include <gpu/graph/graph.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -284,4 +284,4 @@ inline result<> set_capture_dependencies(
                                              CU_STREAM_SET_CAPTURE_DEPENDENCIES, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

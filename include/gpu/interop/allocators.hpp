@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The exception of the allocators: a `std::bad_alloc` that has the `cuda_error`.
 class bad_allocation : public std::bad_alloc {
@@ -202,4 +202,4 @@ template <class T> struct kernel_argument<std::vector<T, managed_allocator<T>>> 
   static void value(const elements&&) = delete;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Returns the time in milliseconds with a fraction, which converts to any duration with
 /// floating-point ticks; use `std::chrono::duration_cast` for whole ticks.
@@ -14,4 +14,4 @@ constexpr std::chrono::duration<float, std::milli> to_duration(elapsed_time time
   return std::chrono::duration<float, std::milli>(time.milliseconds());
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/array/matmul.hpp>
 #include <gpu/interop/detail/library_handle.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -220,4 +220,4 @@ inline bool has_cublas() noexcept {
          detail::library_table<detail::cublas_library>().create != nullptr;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -14,7 +14,7 @@
 
 #include <cuda_runtime_api.h>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -168,4 +168,4 @@ inline result<> from_runtime(cudaError_t code, const char* call = "the CUDA runt
   return detail::fail(detail::runtime_error(code, call, where));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

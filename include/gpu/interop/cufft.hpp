@@ -8,7 +8,7 @@
 
 #include <complex>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -161,4 +161,4 @@ inline bool has_cufft() noexcept {
          detail::library_table<detail::cufft_library>().create != nullptr;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

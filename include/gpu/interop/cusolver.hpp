@@ -11,7 +11,7 @@
 #include <cmath>
 #include <limits>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The eigenvalues of a matrix, in ascending order, and its eigenvectors: column `j` of `vectors`
 /// belongs to `values(j)` and has the length 1. `vectors` is in Fortran order.
@@ -286,4 +286,4 @@ inline bool has_cusolver() noexcept {
          detail::library_table<detail::cusolver_library>().create != nullptr && has_cublas();
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -9,7 +9,7 @@
 #include <gpu/array/operators.hpp>
 #include <gpu/interop/detail/cusparse_functions.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The factors of a product, `c = alpha * a * b + beta * c`.
 template <class T> struct cusparse_options {
@@ -231,4 +231,4 @@ inline bool has_cusparse() noexcept {
          detail::library_table<detail::cusparse_library>().create != nullptr;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -9,7 +9,7 @@
 #include <gpu/driver/event.hpp>
 #include <gpu/interop/dlpack_tensor.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -318,4 +318,4 @@ result<dlpack_array<T, Rank>> from_dlpack(
   }
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

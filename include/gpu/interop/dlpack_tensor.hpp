@@ -10,7 +10,7 @@
 
 #include <new>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace dlpack {
 
@@ -187,4 +187,4 @@ class dlpack_tensor {
   unique_handle<detail::dlpack_handle, detail::end_dlpack> handle_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

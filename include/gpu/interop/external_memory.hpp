@@ -7,7 +7,7 @@
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/texture/mipmapped_array.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The kinds of handles of memory; converts to `CUexternalMemoryHandleType` by cast.
 enum class external_memory_handle_type : int {
@@ -330,4 +330,4 @@ class external_memory {
   unique_handle<detail::external_allocation, detail::destroy_external_memory> memory_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -10,7 +10,7 @@
 
 #include <initializer_list>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The kinds of handles of semaphores; converts to `CUexternalSemaphoreHandleType` by cast.
 enum class external_semaphore_handle_type : int {
@@ -378,4 +378,4 @@ result<> wait(stream_ref stream, const Waits& all,
   return detail::wait_on(stream, detail::data_of(all), detail::size_of(all), where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

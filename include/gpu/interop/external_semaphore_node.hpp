@@ -7,7 +7,7 @@
 #include <gpu/graph/node_description.hpp>
 #include <gpu/interop/external_semaphore.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -74,4 +74,4 @@ using semaphore_signal_node = detail::semaphore_node<semaphore_signal>;
 /// **Errors**: as `gpu::wait`; `errc::invalid_argument` for a node without semaphores.
 using semaphore_wait_node = detail::semaphore_node<semaphore_wait>;
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -11,7 +11,7 @@
 
 #include <sys/stat.h>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// A handle of Windows, or the name of an object there: one of both.
 struct win32_handle {
@@ -136,4 +136,4 @@ inline result<> nvscisync_attributes(device on, void* list, nvscisync_use use,
       where, list, on.native(), static_cast<int>(use));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -12,7 +12,7 @@
 #include <initializer_list>
 #include <new>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Refers to a registered buffer or image; cheap to copy.
 class graphics_resource_ref {
@@ -231,4 +231,4 @@ class graphics_mapping {
   stream_ref stream_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 
 #include <functional>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 template <class Ref> struct hash_of_native {
   std::size_t operator()(const Ref& ref) const noexcept {
@@ -16,7 +16,7 @@ template <class Ref> struct hash_of_native {
   }
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail
 
 template <> struct std::hash<gpu::device> : gpu::detail::hash_of_native<gpu::device> {};
 template <> struct std::hash<gpu::context_ref> : gpu::detail::hash_of_native<gpu::context_ref> {};

@@ -13,7 +13,7 @@
 #  include <mdspan>
 #  include <type_traits>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -131,6 +131,6 @@ auto as_mdspan(const array<T, Rank>& a, Range& host,
       detail::data_of(host), mapping(std::dextents<std::size_t, Rank>(extents), strides));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1
 
 #endif

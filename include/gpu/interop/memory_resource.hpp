@@ -10,7 +10,7 @@
 #include <cstring>
 #include <memory_resource>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -95,4 +95,4 @@ class caching_pinned_memory_resource final
       : source_memory_resource{detail::caching_pinned_source{&upstream}} {}
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

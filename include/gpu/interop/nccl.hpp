@@ -18,7 +18,7 @@
 #include <gpu/interop/detail/nccl_wait.hpp>
 #include <gpu/memory/array_view.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// How the elements of all ranks are combined. The average of integers is cut off.
 enum class nccl_operation : int { sum = 0, product = 1, max = 2, min = 3, average = 4 };
@@ -350,4 +350,4 @@ inline bool has_nccl() noexcept {
          detail::library_table<detail::nccl_library>().init_rank != nullptr;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

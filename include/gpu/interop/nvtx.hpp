@@ -15,7 +15,7 @@
 #include <gpu/system/mutex.hpp>
 #include <gpu/system/shared_library.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -285,4 +285,4 @@ inline void nvtx_name_thread(const char* name) noexcept {
     call(static_cast<std::uint32_t>(::syscall(SYS_gettid)), name);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -8,7 +8,7 @@
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/interop/nvtx.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -139,4 +139,4 @@ class [[nodiscard]] nvtx_calls {
   nvjitlink::entry_points linker_table_{};
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

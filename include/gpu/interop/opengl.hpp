@@ -9,7 +9,7 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/interop/graphics_mapping.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// How CUDA will use a resource; combine with `|`.
 enum class graphics_register_flags : unsigned {
@@ -258,4 +258,4 @@ class registered_gl_image : public detail::registered_graphics<registered_gl_ima
   gl_target target_ = gl_target::texture_2d;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -90,6 +90,6 @@ inline std::error_code make_error_code(errc code) noexcept {
   return std::error_code(static_cast<int>(code), error_category(error_domain::gpu));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1
 
 template <> struct std::is_error_code_enum<gpu::errc> : std::true_type {};

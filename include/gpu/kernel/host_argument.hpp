@@ -8,7 +8,7 @@
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/ranges.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -183,4 +183,4 @@ result<> launch_with_host_memory(const stream_ref& stream, source_location where
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <new>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The target of the driver's PTX compiler: the device of the context, or a compute capability. The
 /// suffix `a` is for code with features of one architecture only, `f` for those of a family.
@@ -254,4 +254,4 @@ struct jit_log {
 };
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -9,7 +9,7 @@
 #include <gpu/kernel/detail/kernel_record.hpp>
 #include <gpu/kernel/kernel_properties.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 class module;
 
@@ -148,4 +148,4 @@ struct kernel_access {
 };
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

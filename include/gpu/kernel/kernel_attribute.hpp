@@ -4,7 +4,7 @@
 
 #include <gpu/kernel/kernel.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// An attribute of a kernel; converts to `CUfunction_attribute` and back by cast.
 /// `kernel_properties` explains the values.
@@ -100,4 +100,4 @@ result<> set_attribute(const kernel_handle& kernel, kernel_attribute_t<Attribute
       on.native());
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -8,7 +8,7 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/device.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The distribution of a cluster's blocks over multiprocessors. Converts to
 /// `CUclusterSchedulingPolicy` by cast.
@@ -84,4 +84,4 @@ inline result<> read_properties(CUkernel kernel, CUdevice device, kernel_propert
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

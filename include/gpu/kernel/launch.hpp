@@ -8,7 +8,7 @@
 #include <gpu/kernel/detail/launch_mistakes.hpp>
 #include <gpu/kernel/host_argument.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -166,4 +166,4 @@ result<> launch(located<stream_ref> stream, const launch_config& config,
   }
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

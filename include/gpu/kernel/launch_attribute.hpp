@@ -8,7 +8,7 @@
 #include <gpu/kernel/kernel_properties.hpp>
 #include <gpu/kernel/launch_config.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// An attribute of a launch; converts to `CUlaunchAttributeID` and back by cast. The cluster is
 /// `launch_config::cluster`.
@@ -262,4 +262,4 @@ class launch_attributes {
   std::size_t count_ = 0;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Refers to the attributes of a launch, which have to live until the launch returns: those of a
 /// `launch_attributes` (launch_attribute.hpp), or an array of the driver's type.
@@ -116,4 +116,4 @@ constexpr std::uint32_t grid_for(Integer elements, basic_count<std::uint32_t> bl
   return blocks > 0xffff'ffff ? 0xffff'ffff : static_cast<std::uint32_t>(blocks);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

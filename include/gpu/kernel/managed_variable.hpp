@@ -6,7 +6,7 @@
 #include <gpu/kernel/detail/module_state.hpp>
 #include <gpu/memory/device_span.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// A `__managed__` variable of a module: `T`s that the host and all devices access at one address.
 /// Copies refer to the same variable. It keeps the module's code loaded; its spans and pointers do
@@ -127,4 +127,4 @@ inline result<> find_managed(module_state* state, string_ref name, std::size_t e
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

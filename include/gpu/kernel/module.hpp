@@ -10,7 +10,7 @@
 #include <gpu/kernel/managed_variable.hpp>
 #include <gpu/system/read_file.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 /// Takes names, for `compiled_code`: nvcc's front end rejects a lambda there.
@@ -281,4 +281,4 @@ class module : public module_operations<module> {
   detail::owned_module_state handle_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/driver/device_data.hpp>
 #include <gpu/kernel/detail/occupancy_calls.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Flags of the occupancy calculation.
 enum class occupancy_flags : unsigned {
@@ -348,4 +348,4 @@ inline result<int> max_active_clusters(
       "gpu::max_active_clusters", kernel, on, config, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

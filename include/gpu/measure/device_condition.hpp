@@ -6,7 +6,7 @@
 #include <gpu/driver/device.hpp>
 #include <gpu/measure/detail/nvml.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The reasons for which a device runs below its highest clock; the bits are NVML's.
 enum class throttle_reasons : unsigned long long {
@@ -159,4 +159,4 @@ class device_monitor {
   text unknown_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

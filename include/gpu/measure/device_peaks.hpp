@@ -8,7 +8,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The most that a device can do in a second, which measurements are a share of. 0 if unknown.
 struct device_peaks {
@@ -81,4 +81,4 @@ inline result<double> measure_copy_peak(stream_ref stream, std::size_t bytes = 2
   return median > 0 ? 2 * static_cast<double>(bytes) / median : 0.0;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 
 #include <ctime>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -148,4 +148,4 @@ inline std::string to_nvbench_json(const measurements& found) {
   return out + "\n  ]\n}\n";
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

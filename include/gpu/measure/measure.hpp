@@ -10,7 +10,7 @@
 
 #include <chrono>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 inline double steady_seconds() {
@@ -246,4 +246,4 @@ result<measurements> measure(located<stream_ref> stream, const measure_options& 
   return detail::take_turns(stream.value, options, refs, sizeof...(Works), stream.where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

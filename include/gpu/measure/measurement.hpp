@@ -7,7 +7,7 @@
 #include <gpu/measure/device_peaks.hpp>
 #include <gpu/measure/sample_statistics.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// What one call of a candidate moves and computes.
 struct work_amount {
@@ -56,4 +56,4 @@ struct measurements {
   }
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

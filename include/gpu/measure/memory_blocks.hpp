@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// A part of the memory that a caching allocator holds. The blocks of a segment follow each other
 /// without gaps.
@@ -94,4 +94,4 @@ inline result<sequence<caching_block>> list_blocks(
   });
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -93,4 +93,4 @@ inline std::string to_svg(const sequence<caching_block>& blocks) {
   return out + "</svg>\n";
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

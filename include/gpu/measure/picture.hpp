@@ -6,7 +6,7 @@
 #include <gpu/measure/detail/svg.hpp>
 #include <gpu/measure/measurement.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -104,4 +104,4 @@ inline std::string to_svg(const measurements& found) {
   return out + "</svg>\n";
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

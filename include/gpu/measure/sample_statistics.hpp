@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Figures of samples, in their unit.
 struct sample_statistics {
@@ -70,4 +70,4 @@ struct sample_statistics {
   }
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -113,4 +113,4 @@ inline std::string to_table(const measurements& found) {
   return out;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

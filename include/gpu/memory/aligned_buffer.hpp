@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -73,4 +73,4 @@ class aligned_buffer : public detail::host_elements<detail::element_owner<T, det
   using detail::host_elements<detail::element_owner<T, detail::host_memory>>::host_elements;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

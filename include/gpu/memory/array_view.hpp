@@ -8,7 +8,7 @@
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/shape.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 struct view_access;
@@ -287,4 +287,4 @@ array_view<T, detail::rank_after<Indices...>(Rank)> array_view<T, Rank>::operato
   return detail::view_access::make<T, detail::rank_after<Indices...>(Rank)>(layout);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

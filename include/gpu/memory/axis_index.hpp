@@ -4,7 +4,7 @@
 
 #include <gpu/memory/slice.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -22,4 +22,4 @@ struct ellipsis {};
 /// Adds an axis of 1 element to a view: NumPy's `newaxis`.
 struct new_axis {};
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -2,7 +2,7 @@
 /// \file
 /// `axis_order`: which axis of an array is contiguous in memory.
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The order of the elements of an array in memory.
 enum class axis_order : unsigned char {
@@ -11,4 +11,4 @@ enum class axis_order : unsigned char {
   keep,     ///< of functions that take a model: the axes are in the model's order
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

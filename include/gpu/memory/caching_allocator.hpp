@@ -6,7 +6,7 @@
 #include <gpu/memory/detail/caching/growth.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Allocates device memory from large segments, and keeps the memory of destroyed buffers for later
 /// buffers of about the same size. Move-only; empty after a move.
@@ -247,4 +247,4 @@ class caching_allocator {
   detail::caching_state* state_ = nullptr;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

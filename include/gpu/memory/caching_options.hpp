@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 struct caching_options {
   /// The most bytes to hold at a time, in use or free; 0 means no limit.
@@ -28,4 +28,4 @@ struct caching_statistics {
   std::size_t trims = 0;            ///< times that free segments were freed to make room
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

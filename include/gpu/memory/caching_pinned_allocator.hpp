@@ -9,7 +9,7 @@
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/pinned_buffer.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Allocates page-locked host memory from large segments, and keeps the memory of destroyed buffers
 /// for later ones. Move-only; empty after a move. The counterpart of `caching_allocator` for host
@@ -248,4 +248,4 @@ class caching_pinned_allocator {
   detail::pinned_cache* state_ = nullptr;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/device_span.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -139,4 +139,4 @@ result<> copy(Source&& source, Destination&& destination,
   }
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/detail/region_side.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The part of the source that is copied, and its position in the destination, in elements.
 struct copy_region {
@@ -209,4 +209,4 @@ result<> copy(Source&& source, Destination&& destination,
   return copy(source, destination, copy_region{}, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -10,7 +10,7 @@
 
 #include <initializer_list>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 struct batch_access;
@@ -312,4 +312,4 @@ result<> copy(stream_ref stream, const Copies& copies,
                                      where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

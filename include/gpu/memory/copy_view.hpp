@@ -5,7 +5,7 @@
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/copy.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -81,4 +81,4 @@ result<> copy(Source&& source, Destination&& destination,
   return gpu::copy(detail::range_in<Source>(from), detail::range_in<Destination>(to), where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

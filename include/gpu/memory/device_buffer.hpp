@@ -5,7 +5,7 @@
 #include <gpu/memory/detail/order_end.hpp>
 #include <gpu/memory/device_span.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -161,4 +161,4 @@ template <class T> class device_buffer : public detail::device_elements<T> {
 template <class T>
 struct kernel_argument<device_buffer<T>> : detail::buffer_argument<device_buffer<T>> {};
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

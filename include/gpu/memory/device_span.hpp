@@ -12,7 +12,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The extent of a span whose length is known only at run time.
 inline constexpr std::size_t dynamic_extent = static_cast<std::size_t>(-1);
@@ -215,4 +215,4 @@ concept device_range =
       requires detail::is_device_span<decltype(static_cast<Range&&>(range).span())>;
     };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -76,4 +76,4 @@ inline cuda_error explain_descriptor(cuda_error error, const file_descriptor& fi
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

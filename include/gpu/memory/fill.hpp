@@ -5,7 +5,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/region_side.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -163,4 +163,4 @@ result<> fill(
                                 detail::fill_pattern<element>(value), where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

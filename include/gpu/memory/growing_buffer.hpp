@@ -5,7 +5,7 @@
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/virtual_memory.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -177,4 +177,4 @@ class growing_buffer : public detail::device_elements<T, detail::growing_memory>
 template <class T>
 struct kernel_argument<growing_buffer<T>> : detail::buffer_argument<growing_buffer<T>> {};
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

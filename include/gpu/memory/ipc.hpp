@@ -9,7 +9,7 @@
 #include <gpu/memory/detail/explain_error.hpp>
 #include <gpu/memory/device_span.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Refers to device memory of another process. A plain value, to be sent as bytes.
 struct memory_handle {
@@ -223,4 +223,4 @@ inline result<event> import_event(device on, const event_handle& handle,
   return made;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

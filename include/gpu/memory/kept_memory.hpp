@@ -5,7 +5,7 @@
 
 #include <gpu/memory/memory_pool_attribute.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Returns the pool that the library keeps for a device, created if necessary. Buffers and arrays
 /// that are created on a stream of the device take their memory from it, unless the program has
@@ -64,4 +64,4 @@ inline result<> limit_kept_memory(device of, std::uint64_t bytes,
   return set_attribute<memory_pool_attribute::release_threshold>(pool, bytes, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/system/output.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -74,4 +74,4 @@ template <class Allocator> class logging_allocator {
   void* data_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -4,7 +4,7 @@
 
 #include <gpu/memory/device_buffer.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The streams that may access managed memory while kernels run; converts to `CUmemAttach_flags` by
 /// cast.
@@ -118,4 +118,4 @@ struct kernel_argument<managed_buffer<T>> : detail::buffer_argument<managed_buff
   static constexpr bool any_context = true;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -4,7 +4,7 @@
 
 #include <gpu/driver/detail/cuda_header.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The access that a device has to memory; converts to `CUmemAccess_flags` by cast.
 enum class memory_access : int {
@@ -23,4 +23,4 @@ constexpr const char* name_of(memory_access access) noexcept {
   return nullptr;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 
 #include <gpu/driver/detail/cuda_header.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The kinds of memory locations; converts to `CUmemLocationType` and back by cast.
 enum class memory_location_type : int {
@@ -104,4 +104,4 @@ inline result<> explain_location(result<> done, const memory_location& at,
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -8,7 +8,7 @@
 #include <gpu/memory/memory_access.hpp>
 #include <gpu/memory/memory_location.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The type of a pool's memory; converts to `CUmemAllocationType` by cast.
 enum class allocation_type : int {
@@ -368,4 +368,4 @@ class memory_pool : public memory_pool_operations<memory_pool> {
   unique_handle<memory_pool_ref, detail::destroy_memory_pool> handle_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 
 #include <gpu/memory/memory_pool.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The attributes of a pool; converts to `CUmemPool_attribute` by cast.
 enum class memory_pool_attribute : int {
@@ -107,4 +107,4 @@ result<> set_attribute(memory_pool_ref of, memory_pool_attribute_t<Attribute> va
   }
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/memory_location.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The attributes of managed memory; converts to `CUmem_range_attribute` by cast.
 enum class memory_range_attribute : int {
@@ -206,4 +206,4 @@ struct memory_range_attributes {
   }
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/physical_memory.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 struct multicast_options {
   /// The handle types by which other processes can share the object: they add their devices to it
@@ -201,4 +201,4 @@ class multicast_object {
   unsigned missing_ = 0;  // devices that the team lacks, if no other process adds them
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_2d.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -69,4 +69,4 @@ result<peer_memory<Span>> peer(context_or_device on, Span memory,
   return peer_memory<Span>{memory, in};
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

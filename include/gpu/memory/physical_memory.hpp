@@ -9,7 +9,7 @@
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/memory_location.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Selects a unit of physical memory; converts to `CUmemAllocationGranularity_flags` by cast.
 enum class granularity : int {
@@ -250,4 +250,4 @@ inline result<file_descriptor> export_memory(
       "gpu::shareable_handle_types::posix_file_descriptor, and not imported, can be exported"));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

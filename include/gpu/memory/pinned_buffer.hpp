@@ -4,7 +4,7 @@
 
 #include <gpu/memory/detail/pinned_elements.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Owns `size()` elements, which are `size_bytes()` bytes, in page-locked host memory, for
 /// asynchronous copies. The contents are undefined until they are written. Move-only, empty after a
@@ -34,4 +34,4 @@ template <class T> class pinned_buffer : public detail::pinned_elements<T> {
 
 template <class T> inline constexpr bool enable_pinned_range<pinned_buffer<T>> = true;
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

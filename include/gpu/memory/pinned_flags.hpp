@@ -6,7 +6,7 @@
 
 #include <gpu/driver/detail/cuda_header.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Properties of page-locked memory, for `pinned_vector` and the allocators of pinned memory;
 /// combine them with `|`.
@@ -19,4 +19,4 @@ enum class pinned_flags : unsigned {
 };
 template <> inline constexpr bool is_flag_set<pinned_flags> = true;
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

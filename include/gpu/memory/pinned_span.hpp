@@ -4,7 +4,7 @@
 
 #include <gpu/memory/device_span.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// A view of `size()` elements in page-locked host memory, which something else keeps alive. Copy
 /// it freely. Unlike a `std::span`, it can be passed to asynchronous copies.
@@ -77,4 +77,4 @@ template <class T> class pinned_span {
 
 template <class T> inline constexpr bool enable_pinned_range<pinned_span<T>> = true;
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -10,7 +10,7 @@
 #include <initializer_list>
 #include <new>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// A `std::vector` for trivially copyable elements, with these differences: `create` makes it,
 /// because the driver allocates page-locked memory; functions that may allocate return a `result`,
@@ -365,4 +365,4 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
 
 template <class T> inline constexpr bool enable_pinned_range<pinned_vector<T>> = true;
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

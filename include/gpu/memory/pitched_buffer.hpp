@@ -6,7 +6,7 @@
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/pitched_span.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -126,4 +126,4 @@ template <class T> class pitched_buffer {
 template <class T>
 struct kernel_argument<pitched_buffer<T>> : detail::buffer_argument<pitched_buffer<T>> {};
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -11,7 +11,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The number of elements in each direction; the counterpart of `cudaExtent`.
 struct box_extent {
@@ -118,4 +118,4 @@ template <class T> using pitched_pinned_span = pitched_view<T, memory_side::pinn
 /// A 2D or 3D region of any host memory.
 template <class T> using pitched_host_span = pitched_view<T, memory_side::host>;
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/memory_access.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The kind of memory that an address is in; converts to `CUmemorytype` by cast.
 enum class memory_type : unsigned {
@@ -157,4 +157,4 @@ struct pointer_info {
   }
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

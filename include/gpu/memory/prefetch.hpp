@@ -9,7 +9,7 @@
 #include <gpu/memory/managed_buffer.hpp>
 #include <gpu/memory/memory_location.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The kinds of advice for a range of managed memory; converts to `CUmem_advise` by cast.
 enum class memory_advice : int {
@@ -205,4 +205,4 @@ result<> attach(stream_ref stream, managed_buffer<T>& buffer,
   });
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

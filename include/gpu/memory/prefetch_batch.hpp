@@ -7,7 +7,7 @@
 
 #include <initializer_list>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -244,4 +244,4 @@ result<> discard_and_prefetch(stream_ref stream, const Ranges& ranges,
                                       detail::data_of(ranges), detail::size_of(ranges), where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Specialize as `true` for a type whose elements are all in page-locked host memory.
 template <class Range> inline constexpr bool enable_pinned_range = false;
@@ -46,4 +46,4 @@ concept pinned_range = host_range<Range> && enable_pinned_range<detail::remove_c
                        (detail::is_lvalue_reference<Range> ||
                         detail::trivially_copyable<detail::remove_cvref_t<Range>>);
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

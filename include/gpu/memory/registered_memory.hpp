@@ -8,7 +8,7 @@
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/pinned_span.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Properties of registered memory; combine them with `|`.
 enum class registration_flags : unsigned {
@@ -197,4 +197,4 @@ template <class T> class registered_memory {
 
 template <class T> inline constexpr bool enable_pinned_range<registered_memory<T>> = true;
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

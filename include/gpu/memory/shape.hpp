@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The number of elements of an array along each axis: `gpu::shape{3, 4}`. Rank 0 is the shape of
 /// one element.
@@ -50,4 +50,4 @@ template <int Rank> class shape {
 
 template <class... Extents> shape(Extents...) -> shape<int{sizeof...(Extents)}>;
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

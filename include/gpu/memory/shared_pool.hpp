@@ -7,7 +7,7 @@
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/memory_pool.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Identifies an allocation of a shared pool in another process. A plain value; send it as bytes.
 struct allocation_handle {
@@ -129,4 +129,4 @@ class imported_memory_pool {
   unique_handle<memory_pool_ref, detail::destroy_memory_pool> handle_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The end of a slice that goes as far as there are elements.
 inline constexpr std::ptrdiff_t to_end = static_cast<std::ptrdiff_t>(~std::size_t{0} >> 1);
@@ -72,4 +72,4 @@ constexpr index_sequence select_indices(const slice& s, std::size_t size) noexce
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

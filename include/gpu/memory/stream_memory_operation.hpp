@@ -8,7 +8,7 @@
 
 #include <initializer_list>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The condition on the word in memory and the given value that ends a wait.
 enum class wait_condition : unsigned {
@@ -271,4 +271,4 @@ result<> perform(stream_ref stream, const Operations& operations,
                             where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <gpu/memory/memory_access.hpp>
 #include <gpu/memory/physical_memory.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 struct address_reservation_options {
   /// The alignment of the first address, a power of two; 0 means the granularity.
@@ -227,4 +227,4 @@ class memory_mapping {
   unique_handle<detail::address_range, detail::unmap_addresses> range_;
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

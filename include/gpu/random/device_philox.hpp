@@ -6,7 +6,7 @@
 #include <gpu/array/creation.hpp>
 #include <gpu/random/random_numbers.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// A `philox` that counts on the device. Functions such as `gpu::normal` take it like another
 /// engine, but nothing is reserved when they are called: the numbers begin where the engine is when
@@ -64,4 +64,4 @@ template <> inline constexpr bool is_engine<device_philox> = true;
 template <> inline constexpr bool counts_on_device<device_philox> = true;
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

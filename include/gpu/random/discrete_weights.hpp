@@ -5,7 +5,7 @@
 #include <gpu/core/detail/written_number.hpp>
 #include <gpu/random/random_operand.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Weights of the numbers from 0 to `size() - 1`, in device memory. Move-only; must live until the
 /// numbers are computed.
@@ -81,4 +81,4 @@ template <class T, detail::random_engine Engine, int Rank>
 void discrete(Engine& engine, const shape<Rank>& extents,
               const discrete_weights&& weights) = delete;  // the numbers are computed later
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

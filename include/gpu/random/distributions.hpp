@@ -13,7 +13,7 @@
 
 #include <gpu/random/random_operand.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -160,4 +160,4 @@ auto on_sphere(Engine& engine, const shape<Rank>& extents) noexcept {
       engine, extents, {.kind = detail::random_kind::on_sphere, .count = extents[Rank - 1]});
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

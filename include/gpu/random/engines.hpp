@@ -12,7 +12,7 @@
 #include <gpu/random/detail/device_headers.hpp>
 #include <gpu/random/detail/engine_position.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The state that a kernel's parameter of the type `gpu::philox_state` receives for a `philox`.
 struct philox_state {
@@ -157,4 +157,4 @@ template <class Engine>
 concept independent_engine = random_engine<Engine> && !is_quasi_random<Engine>;
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/random/detail/mt19937_kernel.hpp>
 #include <gpu/random/random_numbers.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// MT19937 of Matsumoto and Nishimura, for those who have to reproduce old results: bits, uniform
 /// and normal numbers are those of cuRAND's `CURAND_RNG_PSEUDO_MT19937` for the host in its default
@@ -94,4 +94,4 @@ template <> inline constexpr bool is_engine<mt19937> = true;
 template <> inline constexpr bool is_stored_engine<mt19937> = true;
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

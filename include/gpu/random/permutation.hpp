@@ -9,7 +9,7 @@
 #include <gpu/random/discrete_weights.hpp>
 #include <gpu/random/distributions.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Options of `choice`.
 struct choice_options {
@@ -112,4 +112,4 @@ auto choice(const stream_ref& stream, Engine& engine, A&& a, std::size_t count,
   return gpu::take(stream, a, order, 0, {}, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <gpu/array/evaluate.hpp>
 #include <gpu/random/detail/random_kernel.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 struct random_access;
@@ -131,4 +131,4 @@ result<array<T, Rank>> evaluate(const stream_ref& stream,
   return made;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

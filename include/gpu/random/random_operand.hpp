@@ -5,7 +5,7 @@
 #include <gpu/random/detail/random_leaf.hpp>
 #include <gpu/random/random_numbers.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Random numbers that may also be an operand of an expression, in whose kernel they are made:
 ///
@@ -58,4 +58,4 @@ auto make_numbers(Engine& engine, const shape<Rank>& extents,
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -7,7 +7,7 @@
 #include <gpu/random/detail/sobol_numbers.hpp>
 #include <gpu/random/random_numbers.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Options of `sobol32::create` and `sobol64::create`.
 struct sobol_options {
@@ -199,4 +199,4 @@ template <class Word> inline constexpr bool is_engine<sobol_engine<Word>> = true
 template <class Word> inline constexpr bool is_quasi_random<sobol_engine<Word>> = true;
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// NVRTC 13 needs 128 KiB of stack for a kernel of one line, 192 KiB for a sort of CUB, and up to 2
 /// MiB for deeply nested templates and expressions. Main threads usually have 8 MiB.
@@ -68,4 +68,4 @@ template <class Work> int on_ample_stack(Work& work) noexcept {
   return run_on_new_thread(run, &work);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <ctime>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Blocks SIGXFSZ in the calling thread, and in threads that it starts meanwhile: in this scope a
 /// file that would grow past the limit makes `write` and `ftruncate` fail with EFBIG, and nothing
@@ -35,4 +35,4 @@ class [[nodiscard]] file_size_signal_blocked {
   sigset_t before_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

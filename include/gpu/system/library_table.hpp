@@ -18,7 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The name and position of one function in a table.
 struct library_function {
@@ -205,4 +205,4 @@ template <class Library> class [[nodiscard]] scoped_library_table {
   const typename Library::table* before_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -2,7 +2,7 @@
 /// \file
 /// `made_once`: makes an object on first use and keeps it until the process ends.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns the object that `slot` points to. If it is null, sets it to what `make()` returns, which
 /// may be null. Several threads may make an object at the same time; one of them is kept. No thread
@@ -20,4 +20,4 @@ template <class T, class Make> T* made_once(T*& slot, Make make) {
   return known;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <ctime>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 struct fork_state {
   static constexpr const char* name = "forks";
@@ -141,4 +141,4 @@ class condition {
   std::uint32_t changes_ = 0;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -15,7 +15,7 @@
 // <link.h> would bring in the ELF headers for this one function, and its struct is only passed on.
 extern "C" int dl_iterate_phdr(int (*)(struct dl_phdr_info*, std::size_t, void*), void*);
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns the start of the mapping whose line in /proc/self/maps contains `name`, or null.
 inline void* find_mapping(const char* name) noexcept {
@@ -106,4 +106,4 @@ inline void* named_memory(const char* name, std::size_t bytes) noexcept {
   return request.memory;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

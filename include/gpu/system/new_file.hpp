@@ -14,7 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A file that is being written. It has a name of its own beside the final one until `commit`; the
 /// destructor removes what was not committed. What is not a regular file, such as
@@ -106,4 +106,4 @@ class new_file {
   text temporary_;  ///< empty if the file has its name
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Has a `pthread_cancel` of this thread wait while it lives: NVRTC and nvJitLink hold locks, and
 /// functions that let no exception out would end the program.
@@ -19,4 +19,4 @@ class [[nodiscard]] no_cancellation {
   int before_ = 0;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

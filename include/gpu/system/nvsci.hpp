@@ -2,7 +2,7 @@
 /// \file
 /// `may_have_nvsci`: whether NvSci may be on the machines that the program is compiled for.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// NvSci is NVIDIA's library of Jetson and DRIVE, which have ARM processors.
 #if defined(__aarch64__)
@@ -11,4 +11,4 @@ inline constexpr bool may_have_nvsci = true;
 inline constexpr bool may_have_nvsci = false;
 #endif
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// An open regular file. Functions return 0 or a value of errno.
 class open_file {
@@ -90,4 +90,4 @@ inline const char* words_of_file_error(int failure) noexcept {
   return failure == ESPIPE ? "it is not a regular file" : std::strerror(failure);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// As snprintf, through the compiler: <cstdio> is not needed for anything else.
 inline void format_into(char* line, std::size_t size, const char* format, auto... values) noexcept {
@@ -23,4 +23,4 @@ inline void write_to_stderr(const char* characters, std::size_t count) noexcept 
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

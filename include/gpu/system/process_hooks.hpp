@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline void on_fork_in_child(void (*handler)()) noexcept {
   ::pthread_atfork(nullptr, nullptr, handler);
@@ -14,4 +14,4 @@ inline void on_fork_in_child(void (*handler)()) noexcept {
 
 inline void on_process_exit(void (*handler)()) noexcept { std::atexit(handler); }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/system/process_hooks.hpp>
 #include <gpu/system/shared_library.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The one `State` of the process: the same object in all its shared libraries that were built with
 /// this ABI number. It begins as zeroed bytes. `State` has
@@ -47,4 +47,4 @@ template <class State> class process_wide {
   inline static constinit State* known_ = nullptr;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -9,7 +9,7 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/system/open_file.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The most bytes of a file that is read as a whole, and of one with source code. NVRTC takes
 /// minutes for a tenth of that.
@@ -51,4 +51,4 @@ inline result<> read_file(const char* function, string_ref path, text& contents,
   return fail(refusal(code, function, out.finish(), where));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Opens a library, which stays open until the process ends; returns null on failure.
 inline void* open_library(const char* name) noexcept {
@@ -30,4 +30,4 @@ template <class Function> void pin_library_of(Function* function) noexcept {
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

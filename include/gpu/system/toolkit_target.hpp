@@ -2,7 +2,7 @@
 /// \file
 /// The folders of a CUDA toolkit that are named after the processor.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 // A toolkit that supports several platforms has the files of each in a folder below targets/.
 #if defined(__aarch64__)
@@ -13,4 +13,4 @@ inline constexpr const char* toolkit_target_libraries = "targets/x86_64-linux/li
 inline constexpr const char* toolkit_target_headers = "targets/x86_64-linux/include";
 #endif
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Writes all of these bytes. Returns 0 or a value of errno: EFBIG if the process has a limit on
 /// the size of files.
@@ -26,4 +26,4 @@ inline int write_bytes(int file, const void* bytes, std::size_t count) noexcept 
   return 0;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/driver/device_attribute.hpp>
 #include <gpu/tensor_copy/tensor_map.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// How many pixels of a row one copy takes. Converts to `CUtensorMapIm2ColWideMode` by cast.
 enum class im2col_width : int {
@@ -98,4 +98,4 @@ result<detail::tensor_map_of<A>> make_im2col_wide_map(
       detail::tensor_element_of<typename map::element_type>(), box, options, where)));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

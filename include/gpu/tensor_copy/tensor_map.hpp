@@ -9,7 +9,7 @@
 #include <gpu/tensor_copy/detail/device_headers.hpp>
 #include <gpu/tensor_copy/detail/tensor_map_checks.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// What an `im2col` copy takes: columns of pixels, each of which is the channels of one place of an
 /// image. The axes of the tensor are images, then one to three axes of pixels, then channels.
@@ -240,4 +240,4 @@ result<detail::tensor_map_of<A>> make_im2col_map(
                             box.upper, box.channels, box.pixels, options, where)));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 
 #include <gpu/driver/detail/cuda_header.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// How the 16-byte pieces of a tile are exchanged in shared memory, so that a warp that reads a
 /// column of them meets no bank conflicts. Bits 4 to 6 of the address of a piece are combined by
@@ -123,4 +123,4 @@ struct tensor_map_options {
   unsigned steps[5] = {1, 1, 1, 1, 1};
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

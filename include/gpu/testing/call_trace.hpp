@@ -19,7 +19,7 @@
 #include <string_view>
 #include <utility>
 
-namespace gpu::inline v1::testing {
+namespace gpu { inline namespace v1 { namespace testing {
 
 /// The format of a trace.
 enum class trace_format : std::uint8_t {
@@ -195,4 +195,4 @@ inline bool use_call_trace_if_asked() {
   return true;
 }
 
-}  // namespace gpu::inline v1::testing
+}}}  // namespace gpu::v1::testing

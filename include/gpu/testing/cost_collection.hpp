@@ -7,7 +7,7 @@
 #include <gpu/testing/cpu_driver.hpp>
 #include <gpu/testing/kernel_costs.hpp>
 
-namespace gpu::inline v1::testing {
+namespace gpu { inline namespace v1 { namespace testing {
 
 /// Counts what the kernels cost that a CPU driver runs, by line of their source, from its
 /// construction to its destruction. Without one nothing is counted, and kernels run faster. Several
@@ -33,4 +33,4 @@ class cost_collection {
   machine::cost_table& table_;
 };
 
-}  // namespace gpu::inline v1::testing
+}}}  // namespace gpu::v1::testing

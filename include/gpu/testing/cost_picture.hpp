@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpu::inline v1::testing {
+namespace gpu { inline namespace v1 { namespace testing {
 
 namespace detail {
 
@@ -171,4 +171,4 @@ inline std::string to_svg(const cost_report& report) {
   return out + "</svg>\n";
 }
 
-}  // namespace gpu::inline v1::testing
+}}}  // namespace gpu::v1::testing

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpu::inline v1::testing {
+namespace gpu { inline namespace v1 { namespace testing {
 
 namespace detail {
 
@@ -135,4 +135,4 @@ inline std::string to_table(const cost_report& report) {
   return out;
 }
 
-}  // namespace gpu::inline v1::testing
+}}}  // namespace gpu::v1::testing

@@ -32,7 +32,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing {
+namespace gpu { inline namespace v1 { namespace testing {
 
 #if !defined(GPU_CPU_DRIVER_COMPILED)
 inline const cpu::backend& cpu::current_backend() noexcept { return own_backend; }
@@ -179,4 +179,4 @@ inline bool use_cpu_driver_if_no_gpu(cpu_driver_options options = {}) {
   return true;
 }
 
-}  // namespace gpu::inline v1::testing
+}}}  // namespace gpu::v1::testing

@@ -9,7 +9,7 @@
 #include <functional>
 #include <string_view>
 
-namespace gpu::inline v1::testing {
+namespace gpu { inline namespace v1 { namespace testing {
 
 /// The time at which the CPU driver runs the work that is queued on a stream.
 enum class execution : std::uint8_t {
@@ -83,4 +83,4 @@ inline bool same(const cpu_driver_options& a, const cpu_driver_options& b) {
 }
 
 }  // namespace cpu
-}  // namespace gpu::inline v1::testing
+}}}  // namespace gpu::v1::testing

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing {
+namespace gpu { inline namespace v1 { namespace testing {
 
 /// Makes driver calls fail with a chosen code, and counts them.
 ///
@@ -292,4 +292,4 @@ fault_sweep sweep_faults(fault_injection& faults, Operation operation,
   return sweep;
 }
 
-}  // namespace gpu::inline v1::testing
+}}}  // namespace gpu::v1::testing

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing {
+namespace gpu { inline namespace v1 { namespace testing {
 
 /// An image of OpenGL.
 struct gl_image {
@@ -136,4 +136,4 @@ class gl_stand_in {
   unsigned last_name_ = 0;
 };
 
-}  // namespace gpu::inline v1::testing
+}}}  // namespace gpu::v1::testing

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace gpu::inline v1::testing {
+namespace gpu { inline namespace v1 { namespace testing {
 
 namespace detail {
 /// The indices of the functions in the table and in `driver::entry_point_list`, as constants: to
@@ -77,4 +77,4 @@ interposed_table<Hook>::interposed_table(const driver::entry_points& inner, Hook
 #include <gpu/driver/detail/entry_points.inc>
 }
 
-}  // namespace gpu::inline v1::testing
+}}}  // namespace gpu::v1::testing

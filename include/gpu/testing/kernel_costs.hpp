@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gpu::inline v1::testing {
+namespace gpu { inline namespace v1 { namespace testing {
 
 /// What an instruction of PTX does. Arithmetic includes comparisons, logic and shifts.
 enum class instruction_kind : std::uint8_t {
@@ -149,4 +149,4 @@ struct cost_report {
   }
 };
 
-}  // namespace gpu::inline v1::testing
+}}}  // namespace gpu::v1::testing

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-namespace gpu::inline v1::testing {
+namespace gpu { inline namespace v1 { namespace testing {
 
 /// A handle or an allocation that is alive.
 struct live_object {
@@ -28,4 +28,4 @@ struct live_object {
   }
 };
 
-}  // namespace gpu::inline v1::testing
+}}}  // namespace gpu::v1::testing

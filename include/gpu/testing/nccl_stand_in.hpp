@@ -17,7 +17,7 @@
 #include <cstring>
 #include <utility>
 
-namespace gpu::inline v1::testing {
+namespace gpu { inline namespace v1 { namespace testing {
 
 namespace nccl {
 
@@ -234,4 +234,4 @@ inline void* nccl_stand_in(const char* name) noexcept {
   return is("ncclRecv") ? found(&nccl::receive) : nullptr;
 }
 
-}  // namespace gpu::inline v1::testing
+}}}  // namespace gpu::v1::testing

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace gpu::inline v1::testing {
+namespace gpu { inline namespace v1 { namespace testing {
 
 /// Returns why a test that needs a GPU cannot run here: there is no driver or no device, or the
 /// device is the CPU driver's. Empty if it can. With Catch2 3 and with GoogleTest:
@@ -76,4 +76,4 @@ class test_context {
   bool is_current_ = false;
 };
 
-}  // namespace gpu::inline v1::testing
+}}}  // namespace gpu::v1::testing

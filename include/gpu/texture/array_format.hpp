@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The type of one channel of an array; converts to `CUarray_format` by cast. The formats from
 /// `nv12` on describe all channels at once, or several planes.
@@ -210,4 +210,4 @@ inline void write_format(text_builder& out, texel_format texel) noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

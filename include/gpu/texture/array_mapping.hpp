@@ -8,7 +8,7 @@
 #include <gpu/texture/detail/mapping_checks.hpp>
 #include <gpu/texture/mipmapped_array.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Tiles in a region of a sparse array, in one layer of one level; by default, all tiles of layer 0
 /// of level 0.
@@ -270,4 +270,4 @@ result<> unmap_array(stream_ref stream, const Array& array,
                                 detail::whole_array{}, nullptr, 0, where);
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/memory/pitched_span.hpp>
 #include <gpu/texture/array_format.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The uses of an array; combine with `|`. Layers and cubemaps are members of `array_shape`.
 enum class array_flags : unsigned {
@@ -117,4 +117,4 @@ constexpr texel_format format_of(const CUDA_ARRAY3D_DESCRIPTOR& descriptor) noex
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

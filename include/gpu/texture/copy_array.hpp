@@ -5,7 +5,7 @@
 
 #include <gpu/texture/detail/array_copy_end.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -116,4 +116,4 @@ result<> copy(Source&& source, Destination&& destination, copy_region region,
   }
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 #include <gpu/memory/copy_batch.hpp>
 #include <gpu/texture/copy_array.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// A copy to, from or between arrays, as an element of a batch:
 ///
@@ -83,4 +83,4 @@ namespace detail {
 template <> inline constexpr bool is_batched_copy<array_copy> = true;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

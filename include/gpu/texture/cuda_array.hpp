@@ -7,7 +7,7 @@
 #include <gpu/texture/detail/array_checks.hpp>
 #include <gpu/texture/detail/array_owner.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The physical memory that an array of `array_flags::deferred_mapping` needs.
 struct array_memory_requirements {
@@ -256,4 +256,4 @@ class cuda_array
   }
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 
 #include <gpu/texture/copy_array.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The order of a matrix in memory.
 enum class matrix_order : unsigned char {
@@ -74,4 +74,4 @@ result<cuda_array<T>> array_from_matrix(
   return array;
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

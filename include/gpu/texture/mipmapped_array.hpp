@@ -5,7 +5,7 @@
 
 #include <gpu/texture/cuda_array.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 template <class T = void> class mipmapped_array_ref;
 
@@ -195,4 +195,4 @@ class mipmapped_array : public mipmapped_array_operations<mipmapped_array<T>, T>
   }
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

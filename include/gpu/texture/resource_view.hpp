@@ -5,7 +5,7 @@
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/texture/array_shape.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The format in which a texture sees the texels of an array; converts to `CUresourceViewFormat` by
 /// cast.
@@ -167,4 +167,4 @@ inline resource_view view_of(const CUDA_RESOURCE_VIEW_DESC& native) noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/texture/detail/image_object.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Refers to a surface without owning it; 8 bytes. Use it in a kernel's signature for a parameter
 /// of type `cudaSurfaceObject_t`: then textures, and surfaces of other texels, are rejected at
@@ -99,4 +99,4 @@ template <class T> struct kernel_argument<surface<T>> {
   static constexpr bool any_context = true;  // the driver cannot say which devices can access it
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

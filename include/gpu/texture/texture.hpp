@@ -6,7 +6,7 @@
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/texture/detail/make_texture.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Refers to a texture without owning it; 8 bytes. Use it in a kernel's signature for a parameter
 /// of type `cudaTextureObject_t`: then textures of other texels are rejected at compile time. `T`
@@ -199,4 +199,4 @@ template <class T> struct kernel_argument<texture<T>> {
   static constexpr bool any_context = true;  // the driver cannot say which devices can access it
 };
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

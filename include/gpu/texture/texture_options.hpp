@@ -5,7 +5,7 @@
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/texture/array_shape.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The handling of coordinates outside the image; converts to `CUaddress_mode` by cast.
 enum class address_mode : int {
@@ -132,4 +132,4 @@ inline texture_options options_of(const CUDA_TEXTURE_DESC& native) noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

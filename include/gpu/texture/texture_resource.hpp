@@ -5,7 +5,7 @@
 #include <gpu/memory/detail/region_side.hpp>
 #include <gpu/texture/mipmapped_array.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The kind of memory that a texture reads; converts to `CUresourcetype` by cast.
 enum class resource_type : int {
@@ -109,4 +109,4 @@ inline texture_resource resource_of(const CUDA_RESOURCE_DESC& native) noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

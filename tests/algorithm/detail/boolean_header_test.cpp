@@ -10,8 +10,7 @@
 
 #include <cstdio>
 
-namespace boolean_header_test {
-namespace {
+namespace boolean_header_test { namespace {
 
 using namespace array_test;
 
@@ -278,5 +277,4 @@ TEST_CASE("the results for bytes of a file are those of NumPy", "[algorithm][boo
   std::remove(path.c_str());
 }
 
-}  // namespace
-}  // namespace boolean_header_test
+}}  // namespace boolean_header_test

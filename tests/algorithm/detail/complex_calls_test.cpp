@@ -4,8 +4,7 @@
 
 #include <gpu/algorithm/detail/complex_calls.hpp>
 
-namespace complex_calls_test {
-namespace {
+namespace complex_calls_test { namespace {
 
 gpu::detail::complex_calls calls_of(const char* code) {
   gpu::detail::complex_calls found;
@@ -28,5 +27,4 @@ TEST_CASE("kernels have headers of complex functions if they call some", "[algor
   CHECK(calls_of("complex z;\n#include <waves.h>\n").power());
 }
 
-}  // namespace
-}  // namespace complex_calls_test
+}}  // namespace complex_calls_test

@@ -7,8 +7,7 @@
 #include <gpu/compiler.hpp>
 #include <gpu/kernel.hpp>
 
-namespace tiles_in_turns_test {
-namespace {
+namespace tiles_in_turns_test { namespace {
 
 using algorithm_test::fixture;
 
@@ -55,5 +54,4 @@ TEST_CASE("blocks that take tiles in turns run each element once", "[algorithm]"
   }
 }
 
-}  // namespace
-}  // namespace tiles_in_turns_test
+}}  // namespace tiles_in_turns_test

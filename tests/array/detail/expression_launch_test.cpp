@@ -14,8 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace expression_launch_test {
-namespace {
+namespace expression_launch_test { namespace {
 
 using algorithm_test::fixture;
 namespace detail = gpu::detail;
@@ -318,5 +317,4 @@ TEST_CASE("types are promoted as by NumPy", "[array][expression]") {
   CHECK(total == 14 * 14 + 14 * 4);
 }
 
-}  // namespace
-}  // namespace expression_launch_test
+}}  // namespace expression_launch_test

@@ -9,8 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace interned_text_test {
-namespace {
+namespace interned_text_test { namespace {
 
 using gpu::detail::intern;
 
@@ -46,5 +45,4 @@ TEST_CASE("threads that intern the same texts at once get the same ones", "[arra
   for (const auto& of_thread : made) CHECK(of_thread == made[0]);
 }
 
-}  // namespace
-}  // namespace interned_text_test
+}}  // namespace interned_text_test

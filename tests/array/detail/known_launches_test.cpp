@@ -10,8 +10,7 @@
 #include <thread>
 #include <utility>
 
-namespace known_launches_test {
-namespace {
+namespace known_launches_test { namespace {
 
 using array_test::fixture;
 
@@ -101,5 +100,4 @@ TEST_CASE("an assignment that comes again fails with its calls", "[array][expres
   CHECK(test::sweep_calls(run, {"cuCtxGetDevice", "cuCtxPopCurrent"}) == "");
 }
 
-}  // namespace
-}  // namespace known_launches_test
+}}  // namespace known_launches_test

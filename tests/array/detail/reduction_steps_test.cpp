@@ -11,8 +11,7 @@
 #include <random>
 #include <string_view>
 
-namespace reduction_steps_test {
-namespace {
+namespace reduction_steps_test { namespace {
 
 using namespace array_test;
 
@@ -246,5 +245,4 @@ TEST_CASE("a reduction fails with each of its allocations", "[array][reductions]
   algorithm_test::check_first_allocations(run);
 }
 
-}  // namespace
-}  // namespace reduction_steps_test
+}}  // namespace reduction_steps_test

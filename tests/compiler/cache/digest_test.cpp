@@ -6,8 +6,7 @@
 
 #include <string>
 
-namespace digest_test {
-namespace {
+namespace digest_test { namespace {
 
 using gpu::detail::digest_builder;
 using gpu::detail::digest_of;
@@ -69,5 +68,4 @@ TEST_CASE("strings in a digest do not run into each other", "[compiler][cache]")
   CHECK(of("ab", "c") == of("ab", "c"));
 }
 
-}  // namespace
-}  // namespace digest_test
+}}  // namespace digest_test

@@ -13,8 +13,7 @@
 #include <cstring>
 #include <map>
 
-namespace cache_folder_test {
-namespace {
+namespace cache_folder_test { namespace {
 
 using test::compile_fresh;
 using test::origin_of;
@@ -660,5 +659,4 @@ TEST_CASE("what a killed process left half written is taken away", "[compiler][c
   CHECK(read_file(folder / ".new-1-abc-3") == "half");  // its writer may be at work
 }
 
-}  // namespace
-}  // namespace cache_folder_test
+}}  // namespace cache_folder_test

@@ -6,8 +6,7 @@
 
 #include <string>
 
-namespace cache_memory_test {
-namespace {
+namespace cache_memory_test { namespace {
 
 TEST_CASE("the cache keeps a program small in memory", "[compiler][cache]") {
   gpu::compile_cache cache({.use = gpu::cache_use::memory, .memory_limit = 20000});
@@ -82,5 +81,4 @@ TEST_CASE("of many programs in memory each is found, whichever went", "[compiler
   CHECK(kept < programs);
 }
 
-}  // namespace
-}  // namespace cache_memory_test
+}}  // namespace cache_memory_test

@@ -12,8 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace toolkit_notes_test {
-namespace {
+namespace toolkit_notes_test { namespace {
 
 using test::temporary_folder;
 
@@ -167,5 +166,4 @@ TEST_CASE("a cache that is off or in memory alone neither reads nor leaves a not
   CHECK(start(folder.path()) == warm);
 }
 
-}  // namespace
-}  // namespace toolkit_notes_test
+}}  // namespace toolkit_notes_test

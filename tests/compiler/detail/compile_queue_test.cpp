@@ -9,8 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace compile_queue_test {
-namespace {
+namespace compile_queue_test { namespace {
 
 /// Work that counts itself and goes on until it may end.
 struct held_work : gpu::detail::queued_work {
@@ -52,5 +51,4 @@ TEST_CASE("a queue whose threads are all at work is empty in a forked child",
   CHECK(held_work::begun == threads + 1);
 }
 
-}  // namespace
-}  // namespace compile_queue_test
+}}  // namespace compile_queue_test

@@ -10,8 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace cached_link_test {
-namespace {
+namespace cached_link_test { namespace {
 
 using test::kernels;
 using test::math;
@@ -298,5 +297,4 @@ TEST_CASE("linked programs are listed, shipped and purged with the others",
   CHECK(origin_of(folder, inputs).rfind("linked: it was not linked before", 0) == 0);
 }
 
-}  // namespace
-}  // namespace cached_link_test
+}}  // namespace cached_link_test

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace driver_link_test {
-namespace {
+namespace driver_link_test { namespace {
 
 using test::compile;
 using test::kernels;
@@ -124,5 +123,4 @@ TEST_CASE("the driver's linker is told what each input is, and the options", "[c
   CHECK(test::says(none, "1152921504606846976 bytes", "Free host memory"));
 }
 
-}  // namespace
-}  // namespace driver_link_test
+}}  // namespace driver_link_test

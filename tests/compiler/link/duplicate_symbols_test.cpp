@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace link_check_test {
-namespace {
+namespace link_check_test { namespace {
 
 using test::compile;
 using test::kernels;
@@ -114,5 +113,4 @@ TEST_CASE("names that inputs disagree about are refused", "[compiler][link]") {
   CHECK(gpu::link({ptx_of(first), ptx_of(second)}, {.architecture = target}).has_value());
 }
 
-}  // namespace
-}  // namespace link_check_test
+}}  // namespace link_check_test

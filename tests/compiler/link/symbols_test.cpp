@@ -11,8 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace link_symbols_test {
-namespace {
+namespace link_symbols_test { namespace {
 
 using role = gpu::detail::link_symbol::role;
 
@@ -128,5 +127,4 @@ TEST_CASE("damaged code is not read past its end", "[compiler][link]") {
   CHECK(visited > 0);
 }
 
-}  // namespace
-}  // namespace link_symbols_test
+}}  // namespace link_symbols_test

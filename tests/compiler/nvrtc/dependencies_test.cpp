@@ -8,8 +8,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace cache_gather_test {
-namespace {
+namespace cache_gather_test { namespace {
 
 using gpu::detail::cache_conditions;
 using gpu::detail::dependency_finder;
@@ -314,5 +313,4 @@ TEST_CASE("no later program is one of headers that changed meanwhile", "[compile
   }
 }
 
-}  // namespace
-}  // namespace cache_gather_test
+}}  // namespace cache_gather_test

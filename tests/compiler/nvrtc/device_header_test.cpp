@@ -16,8 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace device_header_test {
-namespace {
+namespace device_header_test { namespace {
 
 constexpr const char* source = R"(
 #include <gpu/device.hpp>
@@ -204,5 +203,4 @@ TEST_CASE("a program may bring its own device header", "[compiler][device_header
   CHECK(made.has_value());
 }
 
-}  // namespace
-}  // namespace device_header_test
+}}  // namespace device_header_test

@@ -21,8 +21,7 @@
 #include <string>
 #include <vector>
 
-namespace library_headers_test {
-namespace {
+namespace library_headers_test { namespace {
 
 gpu::compile_options for_90() {
   gpu::compile_options options;
@@ -276,5 +275,4 @@ TEST_CASE("a log tells which header was missing", "[compiler][headers]") {
   CHECK_FALSE(headers.add_missing(""));
 }
 
-}  // namespace
-}  // namespace library_headers_test
+}}  // namespace library_headers_test

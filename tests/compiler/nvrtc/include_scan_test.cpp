@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace include_scan_test {
-namespace {
+namespace include_scan_test { namespace {
 
 struct scanned {
   std::vector<std::string> names;  // with their brackets, sorted
@@ -103,5 +102,4 @@ TEST_CASE("macros that are different each time are found", "[compiler][cache]") 
   CHECK_FALSE(reads_clock("__FILE__ __LINE__ __TIM__"));
 }
 
-}  // namespace
-}  // namespace include_scan_test
+}}  // namespace include_scan_test

@@ -6,8 +6,7 @@
 
 #include <string>
 
-namespace mistake_cause_test {
-namespace {
+namespace mistake_cause_test { namespace {
 
 using test::error_of;
 using test::says;
@@ -114,5 +113,4 @@ TEST_CASE("control characters in the name of a program and in its source are esc
   CHECK(words.find("\\x1b[31mred") != std::string::npos);
 }
 
-}  // namespace
-}  // namespace mistake_cause_test
+}}  // namespace mistake_cause_test

@@ -6,8 +6,7 @@
 
 #include <cstdlib>
 
-namespace chosen_options_test {
-namespace {
+namespace chosen_options_test { namespace {
 
 using test::error_of;
 using test::says;
@@ -46,5 +45,4 @@ TEST_CASE("an empty word in the environment's options is rejected", "[compiler][
   CHECK(says(error_of(made), "no option \"\" (GPU_COMPILE_OPTIONS)"));
 }
 
-}  // namespace
-}  // namespace chosen_options_test
+}}  // namespace chosen_options_test

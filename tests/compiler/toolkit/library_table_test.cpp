@@ -18,8 +18,7 @@
 #include <thread>
 #include <vector>
 
-namespace library_table_test {
-namespace {
+namespace library_table_test { namespace {
 
 using test::says;
 
@@ -443,5 +442,4 @@ TEST_CASE("an NVRTC that lacks a function does everything else", "[compiler][bad
   CHECK(says(error, "this NVRTC has no nvrtcGetLTOIRSize", "Install a newer CUDA toolkit"));
 }
 
-}  // namespace
-}  // namespace library_table_test
+}}  // namespace library_table_test

@@ -13,8 +13,7 @@
 #include <random>
 #include <vector>
 
-namespace ieee_number_test {
-namespace {
+namespace ieee_number_test { namespace {
 
 using gpu::detail::ieee_number;
 
@@ -98,5 +97,4 @@ TEST_CASE("NaN stays NaN, and quiet, in every format", "[ieee_number]") {
   CHECK(nan.rounded_to(gpu::detail::bfloat16_format).is_nan());
 }
 
-}  // namespace
-}  // namespace ieee_number_test
+}}  // namespace ieee_number_test

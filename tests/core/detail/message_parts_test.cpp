@@ -7,8 +7,7 @@
 
 #include <string>
 
-namespace message_parts_test {
-namespace {
+namespace message_parts_test { namespace {
 
 std::string list_of(std::size_t count) {
   gpu::detail::text_builder out;
@@ -67,5 +66,4 @@ TEST_CASE("no message has control characters but those of its lines", "[core]") 
   CHECK(details("a\r") == "a\\r");
 }
 
-}  // namespace
-}  // namespace message_parts_test
+}}  // namespace message_parts_test

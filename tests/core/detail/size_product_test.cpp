@@ -4,8 +4,7 @@
 
 #include <gpu/core/detail/size_product.hpp>
 
-namespace size_product_test {
-namespace {
+namespace size_product_test { namespace {
 
 using gpu::detail::saturated_product;
 
@@ -49,5 +48,4 @@ TEST_CASE("the lowest number has an absolute value", "[core][size_product]") {
                                                                                          << 63);
 }
 
-}  // namespace
-}  // namespace size_product_test
+}}  // namespace size_product_test

@@ -10,8 +10,7 @@
 #include <cstring>
 #include <new>
 
-namespace utility_test {
-namespace {
+namespace utility_test { namespace {
 
 /// Returns what `make()` returns, made in memory that is full of other values.
 template <class Make> auto made_in_dirt(Make make) {
@@ -63,5 +62,4 @@ TEST_CASE("an operation on memory is zero beyond what it says", "[core][memory]"
   CHECK(is_clear_after(flush.object().native(), sizeof(CUstreamBatchMemOpType)));
 }
 
-}  // namespace
-}  // namespace utility_test
+}}  // namespace utility_test

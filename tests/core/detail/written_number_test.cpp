@@ -11,8 +11,7 @@
 #include <random>
 #include <string>
 
-namespace written_number_test {
-namespace {
+namespace written_number_test { namespace {
 
 template <class Number> std::string written(Number number) {
   gpu::detail::text_builder out;
@@ -62,5 +61,4 @@ TEST_CASE("numbers in sentences are the numbers", "[text]") {
   }
 }
 
-}  // namespace
-}  // namespace written_number_test
+}}  // namespace written_number_test

@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace current_context_test {
-namespace {
+namespace current_context_test { namespace {
 
 // A driver of two devices whose primary contexts are the numbers 0x100 and 0x101, and which keeps a
 // stack of contexts for one thread.
@@ -112,5 +111,4 @@ TEST_CASE("each call that borrows a context may fail", "[driver][any_context]") 
   CHECK(error_under({}) == gpu::errc::not_supported);
 }
 
-}  // namespace
-}  // namespace current_context_test
+}}  // namespace current_context_test

@@ -16,8 +16,7 @@
 #include <thread>
 #include <vector>
 
-namespace launch_origin_test {
-namespace {
+namespace launch_origin_test { namespace {
 
 using gpu::detail::launch_label;
 using gpu::detail::launch_ring;
@@ -448,5 +447,4 @@ TEST_CASE("the fault of a kernel names its launch and its place", "[launch_origi
   CHECK(outcome.output.find("gpu: cu") == std::string::npos);
 }
 
-}  // namespace
-}  // namespace launch_origin_test
+}}  // namespace launch_origin_test

@@ -37,8 +37,7 @@ template <> struct gpu::kernel_argument<argument_owner_test::named_memory> {
   static context_ref context(const memory& argument) noexcept { return argument.context; }
 };
 
-namespace argument_owner_test {
-namespace {
+namespace argument_owner_test { namespace {
 
 constexpr const char* source = R"(
 extern "C" __global__ void sum(const int* x, int* y, int n) {
@@ -381,5 +380,4 @@ TEST_CASE("owners: each driver call of a launch with another device's buffer may
   CHECK(run(false) == "");
 }
 
-}  // namespace
-}  // namespace argument_owner_test
+}}  // namespace argument_owner_test

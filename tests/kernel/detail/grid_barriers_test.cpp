@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace grid_barriers_test {
-namespace {
+namespace grid_barriers_test { namespace {
 
 using test::value_of;
 
@@ -96,5 +95,4 @@ TEST_CASE("a trap behind a test of the grid's workspace is found however it is r
   CHECK(found_in(".entry { @%envreg1 bra; :::: trap; call (") == none);
 }
 
-}  // namespace
-}  // namespace grid_barriers_test
+}}  // namespace grid_barriers_test

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace image_test {
-namespace {
+namespace image_test { namespace {
 
 using gpu::detail::check_image;
 using gpu::detail::image_kind;
@@ -109,5 +108,4 @@ TEST_CASE("a fatbin has the size that its header states", "[kernel][image]") {
   CHECK(check(fatbin).error().details().contains("truncated"));
 }
 
-}  // namespace
-}  // namespace image_test
+}}  // namespace image_test

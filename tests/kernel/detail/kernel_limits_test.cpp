@@ -7,8 +7,7 @@
 #include <cstdint>
 #include <random>
 
-namespace kernel_limits_test {
-namespace {
+namespace kernel_limits_test { namespace {
 
 using gpu::launch_config;
 using gpu::detail::kernel_limits;
@@ -122,5 +121,4 @@ TEST_CASE("a shape that is known at compile time is judged alike", "[kernel][lau
   CHECK_FALSE(gpu::detail::is_fast_path({4, 256}, gpu::detail::no_limits));
 }
 
-}  // namespace
-}  // namespace kernel_limits_test
+}}  // namespace kernel_limits_test

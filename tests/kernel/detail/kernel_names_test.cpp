@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace kernel_names_test {
-namespace {
+namespace kernel_names_test { namespace {
 
 constexpr const char* source = R"(
 __global__ void saxpy(float a, const float* x, float* y) {
@@ -204,5 +203,4 @@ TEST_CASE("each call and each allocation of a look-up by name may fail", "[kerne
             {"cuCtxGetDevice", "cuCtxPopCurrent"}) == "");
 }
 
-}  // namespace
-}  // namespace kernel_names_test
+}}  // namespace kernel_names_test

@@ -9,8 +9,7 @@
 #include <functional>
 #include <string>
 
-namespace kernel_record_test {
-namespace {
+namespace kernel_record_test { namespace {
 
 /// PTX of a kernel of that name, with more parameters than a record has room for at first.
 std::string kernel_text(const std::string& name) {
@@ -140,5 +139,4 @@ TEST_CASE("each allocation of loading a program with names may fail", "[kernel][
         }) == "");
 }
 
-}  // namespace
-}  // namespace kernel_record_test
+}}  // namespace kernel_record_test

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace launch_checks_test {
-namespace {
+namespace launch_checks_test { namespace {
 
 constexpr const char* some_ptx = ".version 8.0";
 
@@ -421,5 +420,4 @@ TEST_CASE("a driver that cannot tell parameters is believed what is stated", "[k
         std::vector<std::string>{bytes(7), bytes(8.0)});
 }
 
-}  // namespace
-}  // namespace launch_checks_test
+}}  // namespace launch_checks_test

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace name_suggestions_test {
-namespace {
+namespace name_suggestions_test { namespace {
 
 std::string entries(const std::vector<std::string>& names) {
   std::string text;
@@ -89,5 +88,4 @@ TEST_CASE("a mangled kernel is as near as the name that it has in the source", "
   suggests("_all", "saxpy_all");  // which has it in it
 }
 
-}  // namespace
-}  // namespace name_suggestions_test
+}}  // namespace name_suggestions_test

@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace signature_test {
-namespace {
+namespace signature_test { namespace {
 
 TEST_CASE("the parameters of a kernel are listed with their sizes in one column",
           "[kernel][module]") {
@@ -87,5 +86,4 @@ TEST_CASE("a parameter that is aligned to more than 16 bytes is within its align
   CHECK_FALSE(is_found(3, 131));
 }
 
-}  // namespace
-}  // namespace signature_test
+}}  // namespace signature_test

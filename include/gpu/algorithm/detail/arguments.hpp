@@ -4,7 +4,7 @@
 
 #include <gpu/memory/copy.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Contiguous elements in device memory that an algorithm reads or writes, under the name of the
 /// parameter.
@@ -80,4 +80,4 @@ inline result<> require_disjoint(const char* function, const named_elements& a,
   return fail(refusal(errc::invalid_argument, function, out.finish(), where));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Page-locked memory into which values are copied on a stream, and an event that marks the end of
 /// the copy. The destructor waits for a copy that has not finished.
@@ -73,4 +73,4 @@ template <class T> class arriving_values {
   bool pending_ = false;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -2,7 +2,7 @@
 /// \file
 /// The text of `<gpu/boolean.hpp>`, the device header with the type that `bool` has in memory.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char boolean_header_name[] = "gpu/boolean.hpp";
 
@@ -33,4 +33,4 @@ struct boolean {
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/loop_call.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// An argument on its way to the parameter `P` of a generated kernel. `get` refers to it.
 template <class P> struct bound_argument {
@@ -89,4 +89,4 @@ template <class T> struct bound_argument<raw<T*>> {
   }
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The structure of a square matrix, on the host.
 struct host_structure {
@@ -55,4 +55,4 @@ inline sequence<int> breadth_first_order(const host_structure& of) {
   return order;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/algorithm/detail/complex_power_header.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The functions of `<gpu/complex_functions.hpp>`.
 inline constexpr const char* functions_of_complex[] = {
@@ -47,4 +47,4 @@ class complex_calls {
   bool has_complex_ = false, calls_functions_ = false, calls_power_ = false;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

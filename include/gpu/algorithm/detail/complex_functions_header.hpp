@@ -4,7 +4,7 @@
 /// that call some. `exp(z)` of `<gpu/numbers.hpp>` calls `complex_exp(z)` of this header, and so
 /// on.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char complex_functions_header_name[] = "gpu/complex_functions.hpp";
 
@@ -337,4 +337,4 @@ template <class T> __device__ complex<T> complex_sign(const complex<T>& a) {
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -3,7 +3,7 @@
 /// The text of `<gpu/complex_power.hpp>`: `pow` of complex numbers for generated kernels that call
 /// it.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char complex_power_header_name[] = "gpu/complex_power.hpp";
 
@@ -211,4 +211,4 @@ __device__ inline complex<float> complex_pow(const complex<float>& a, const comp
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

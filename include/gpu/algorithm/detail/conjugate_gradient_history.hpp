@@ -6,9 +6,7 @@
 #include <gpu/core/detail/written_number.hpp>
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::inline v1 {
-
-namespace detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Iterations after which the norms of their residuals are copied to the host.
 inline constexpr std::size_t cg_interval = 8;
@@ -93,5 +91,4 @@ inline unexpected<cuda_error> refuse_to_go_on(const char* function, const cg_his
                       history.residuals.size() - 1, limit));
 }
 
-}  // namespace detail
-}  // namespace gpu::inline v1
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/algorithm/reduction.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -148,4 +148,4 @@ template <class T> struct cg_kernels {
 };
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

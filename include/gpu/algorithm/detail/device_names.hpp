@@ -4,7 +4,7 @@
 
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns whether CUDA declares a function, a variable or a type of this name in device code. The
 /// keywords of C++ are not among them.
@@ -44,4 +44,4 @@ constexpr bool is_device_name(string_ref name) noexcept {
   return false;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

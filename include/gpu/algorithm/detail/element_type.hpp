@@ -6,9 +6,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1 {
-
-namespace detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// An element type, as generated code sees it.
 struct element_type {
@@ -50,5 +48,4 @@ template <class T> constexpr element_type element_type_of() noexcept {
           static_cast<std::uint32_t>(sizeof(T)), static_cast<std::uint32_t>(alignof(T))};
 }
 
-}  // namespace detail
-}  // namespace gpu::inline v1
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/algorithm/snippet_options.hpp>
 #include <gpu/memory/slice.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns whether the blocks of a form take tiles in turns, and try the quick way first.
 inline bool takes_turns(const snippet& s, const loop_form& form) noexcept {
@@ -211,4 +211,4 @@ inline result<> run_elementwise(const loop_call& call, const slice* range) {
 #endif
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

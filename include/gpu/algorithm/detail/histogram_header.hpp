@@ -2,7 +2,7 @@
 /// \file
 /// The text of `<gpu/histogram.hpp>`, the device header of `histogram` and `bincount`.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char histogram_header_name[] = "gpu/histogram.hpp";
 
@@ -219,4 +219,4 @@ inline void count_in_global(const call& c) {
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -9,7 +9,7 @@
 #include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/detail/written_number.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The ways to find the bin of an element.
 enum class bin_kind : unsigned char {
@@ -267,4 +267,4 @@ inline result<> run_edge_histogram(const histogram_request& request) {
   return run_histogram(request);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

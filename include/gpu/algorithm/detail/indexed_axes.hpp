@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The axes of a view that is read by index, as the kernel has them; without a view, one axis.
 /// Layout of `gpu::loops::layout<long long, Rank, 1>`: `offset(index, 0)` is the distance of an
@@ -36,4 +36,4 @@ template <int Rank> constexpr element_type indexed_axes_type() noexcept {
   return {indexed_axes_names[Rank], {}, sizeof(indexed_axes<Rank>), alignof(indexed_axes<Rank>)};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

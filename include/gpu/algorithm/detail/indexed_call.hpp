@@ -5,7 +5,7 @@
 #include <gpu/algorithm/check_indices.hpp>
 #include <gpu/algorithm/detail/elementwise_kernel.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Fills in a snippet that runs for each index.
 inline result<> describe_indexed(loop_state& state, const char* function, const char* names,
@@ -56,4 +56,4 @@ result<> require_indexed_call(const loop_call& call, const named_elements& whole
   return require_indices(function, call.stream, indices, whole.name, whole.count(), call.where);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

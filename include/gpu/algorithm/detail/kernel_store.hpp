@@ -8,7 +8,7 @@
 #include <gpu/system/environment.hpp>
 #include <gpu/system/made_once.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The text of a generated program and how to compile it.
 struct generated_program {
@@ -149,4 +149,4 @@ inline result<> launch_generated(const stream_ref& stream, const launch_config& 
   return launch_packed(stream, config, kernel_access::record(kernel), arguments, where, nullptr);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

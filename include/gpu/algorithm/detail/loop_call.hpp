@@ -8,7 +8,7 @@
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/shared_elements.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The largest number of parameters of a generated kernel.
 inline constexpr std::size_t most_loop_parameters = 32;
@@ -246,4 +246,4 @@ inline result<> refuse_no_elements(const loop_call& call) noexcept {
                       call.where));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Threads of a block of every generated loop.
 inline constexpr unsigned loop_threads = 256;
@@ -41,4 +41,4 @@ struct loop_form {
   }
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

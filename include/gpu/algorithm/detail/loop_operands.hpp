@@ -8,7 +8,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/shape_text.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The largest number of axes of a view that generated kernels take.
 inline constexpr int most_axes = 8;
@@ -159,4 +159,4 @@ inline void merge_axes(merged_axes& merged, const loop_operand* const* views, st
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/loop_views.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// If a view that is loaded or stored by element is contiguous along another axis than the last,
 /// and both are long enough, changes `form` and `axes` to patches along the two. All parameters
@@ -62,4 +62,4 @@ inline std::size_t patch_blocks(const loop_form& form, const merged_axes& axes) 
   return blocks;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

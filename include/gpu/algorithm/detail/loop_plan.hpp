@@ -6,7 +6,7 @@
 #include <gpu/algorithm/detail/loop_form.hpp>
 #include <gpu/compiler/detail/device_in_use.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The layout that kernels with views take as a parameter: extents, then the strides of each view.
 class layout_argument {
@@ -180,4 +180,4 @@ inline result<> require_grid(const char* function, std::size_t blocks, std::size
   return refuse_grid(function, blocks, elements, where);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -11,7 +11,7 @@
 #include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/kernel/detail/parameter_type.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns whether a text may name what NVRTC's `--minimal` leaves out: CUDA's run-time types and
 /// functions, those of textures and surfaces, and launches. Headers that it includes may, too.
@@ -395,4 +395,4 @@ class loop_writer {
   std::size_t line_ = 1;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 
 #include <gpu/algorithm/detail/loop_plan.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns the operand as a view of `shape`, which has as many elements.
 inline loop_operand as_view_of(const loop_operand& operand, const loop_operand& shape) noexcept {
@@ -72,4 +72,4 @@ inline bool allows_width_along(const loop_operand& operand, const std::ptrdiff_t
   return true;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

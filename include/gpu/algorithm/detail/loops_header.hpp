@@ -3,7 +3,7 @@
 /// The text of `<gpu/loops.hpp>`, the device header of generated kernels: groups of elements that
 /// are loaded and stored together, and views with strides.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char loops_header_name[] = "gpu/loops.hpp";
 
@@ -336,4 +336,4 @@ struct finished {};
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/named_reduction.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The result of `mean_variance`.
 template <class Mean, class Variance = Mean> struct mean_and_variance {
@@ -164,4 +164,4 @@ template <class T, class R> using mean_beside_t = typename mean_beside<T, R>::ty
 template <class R, class T> using variance_t = chosen_t<R, mean_t<real_part_t<T>>>;
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

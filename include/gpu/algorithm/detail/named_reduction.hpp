@@ -7,7 +7,7 @@
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A parameter of a named reduction.
 struct named_parameter {
@@ -253,4 +253,4 @@ template <class T, class R> constexpr void check_combined() noexcept {
                 "complex numbers give a complex result: the imaginary parts would be lost");
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

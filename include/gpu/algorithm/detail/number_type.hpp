@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/element_type.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 enum class number_kind : unsigned char {
   none,
@@ -90,4 +90,4 @@ template <class T> constexpr T lowest_of() noexcept {
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -3,7 +3,7 @@
 /// The text of `<gpu/numbers.hpp>`, the device header of generated kernels with complex numbers and
 /// floating-point numbers of 16 bits.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char numbers_header_name[] = "gpu/numbers.hpp";
 
@@ -203,4 +203,4 @@ using bfloat16 = short_float<bfloat16_format>;
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 
 #include <gpu/algorithm/detail/loop_views.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Bytes of the values that a thread holds at one position of its segments, at the most.
 inline constexpr std::size_t most_column_bytes = 32;
@@ -112,4 +112,4 @@ inline column_blocks divide_columns(const loop_form& form, std::size_t segments,
   return {columns, columns * places, blocks};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

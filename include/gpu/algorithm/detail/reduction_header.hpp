@@ -2,7 +2,7 @@
 /// \file
 /// The text of `<gpu/reduction.hpp>`, the device header of generated reductions.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char reduction_header_name[] = "gpu/reduction.hpp";
 
@@ -222,4 +222,4 @@ inline void reduce_columns(Index first, Index last, int lanes, int columns, cons
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

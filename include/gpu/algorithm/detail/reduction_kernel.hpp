@@ -7,7 +7,7 @@
 #include <gpu/algorithm/detail/reduction_text.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The operand in which a reduction stores its results: element s for segment s.
 struct reduction_output {
@@ -270,4 +270,4 @@ inline result<> reduce_to_host(const loop_call& call, void* values) {
   return copy_to_host(call.stream, first, values, bytes, call.where);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/algorithm/detail/loop_text.hpp>
 #include <gpu/algorithm/detail/reduction_header.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A value that a reduction stores for each segment.
 struct reduction_result {
@@ -190,4 +190,4 @@ inline void write_reduction(const loop_state& base, const loop_form& form,
   out.finish();
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/algorithm/detail/scan_shared.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The elements that a compaction keeps.
 enum class compaction_kind : unsigned char {
@@ -380,4 +380,4 @@ template <class Count> named_elements name_count(Count& count) noexcept {
   return name_elements("count", count);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

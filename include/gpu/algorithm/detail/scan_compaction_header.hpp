@@ -3,7 +3,7 @@
 /// The text of `<gpu/compaction.hpp>`, the device header of scans that move chosen elements to
 /// neighboring places.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char compaction_header_name[] = "gpu/compaction.hpp";
 
@@ -219,4 +219,4 @@ inline void store_parted(T* out, long long total, const Item (&items)[Width], un
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

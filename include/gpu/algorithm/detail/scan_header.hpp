@@ -2,7 +2,7 @@
 /// \file
 /// The text of `<gpu/scan.hpp>`, the device header of generated scans.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char scan_header_name[] = "gpu/scan.hpp";
 
@@ -314,4 +314,4 @@ inline void scan_tile(Index n, unsigned long long* state, long long tiles, const
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

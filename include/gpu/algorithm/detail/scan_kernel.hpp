@@ -8,7 +8,7 @@
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/memory/fill.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A scan with the kernels that were made of it. The snippet's body is the map and the store, which
 /// are looked at together to find out how they use elements.
@@ -162,4 +162,4 @@ inline result<> run_scan(const loop_call& call) {
                           arguments.pointers(), call.where);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/unique_handle.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The properties in which kernels of one function for the same types differ.
 struct shared_key {
@@ -62,4 +62,4 @@ template <class T> constexpr element_type sum_type_of() noexcept {
   return own;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/loop_operands.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Answers whether bytes at two indices can be the same: whether a sum of multiples of strides
 /// comes within `bytes` of a distance. Exact for views as slicing and transposing make them; if
@@ -138,4 +138,4 @@ inline bool overlap(const loop_operand& a, std::size_t a_bytes, const loop_opera
   return (a.contiguous && b.contiguous) || share_bytes(a, a_bytes, b, b_bytes);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

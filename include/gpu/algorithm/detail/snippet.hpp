@@ -8,7 +8,7 @@
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/error.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Declares a parameter of a generated kernel that is a plain pointer: its length is not compared
 /// with that of other parameters, and `i` need not be its index.
@@ -199,4 +199,4 @@ inline result<> name_parameters(snippet& s, string_ref names, source_location wh
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -5,7 +5,7 @@
 
 #include <gpu/algorithm/detail/snippet_macros.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The ways in which a snippet uses the elements of a parameter.
 enum class element_access : unsigned char {
@@ -183,4 +183,4 @@ inline void write_with_elements(text_builder& out, string_ref body, const snippe
   out.append(copied, static_cast<std::size_t>(body.data() + body.size() - copied));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

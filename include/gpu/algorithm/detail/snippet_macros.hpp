@@ -5,7 +5,7 @@
 
 #include <gpu/algorithm/detail/snippet.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns whether `name` occurs in any role.
 inline bool mentions(const token_list& code, string_ref name) noexcept {
@@ -113,4 +113,4 @@ inline bool changes_index(const token_list& code) noexcept {
   return false;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

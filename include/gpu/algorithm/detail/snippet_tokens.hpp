@@ -5,7 +5,7 @@
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 enum class token_kind : unsigned char { identifier, number, literal, symbol };
 
@@ -90,4 +90,4 @@ inline token_list read_tokens(string_ref code) {
   return found;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/sort_kernel.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Positions of elements in device memory.
 struct named_indices {
@@ -88,4 +88,4 @@ inline result<> sort_positions(const stream_ref& stream, const named_elements& k
                    out.memory.device_address()});
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

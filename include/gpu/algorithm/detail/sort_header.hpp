@@ -3,7 +3,7 @@
 /// The text of `<gpu/sort.hpp>`, the device header of sorting: a radix sort from the least
 /// significant digit, in one sweep for each digit of 8 bits.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char sort_header_name[] = "gpu/sort.hpp";
 
@@ -302,4 +302,4 @@ template <class Keys, class Value, int Threads, int Items> inline void sort_bloc
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

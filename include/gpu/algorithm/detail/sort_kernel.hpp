@@ -8,7 +8,7 @@
 #include <gpu/driver/device_attribute.hpp>
 #include <gpu/memory/fill.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The keys and values to sort, and the memory for the results.
 struct sort_request {
@@ -207,4 +207,4 @@ inline result<> run_sort(const sort_request& request) {
 #endif
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

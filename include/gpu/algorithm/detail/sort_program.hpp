@@ -7,7 +7,7 @@
 #include <gpu/algorithm/detail/sort_sweep_header.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The threads of a block, the keys of a thread, and the blocks that a multiprocessor holds at once
 /// within the registers that it has.
@@ -132,4 +132,4 @@ inline result<> write_sort(const sort_form& form, generated_program& program) {
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -2,7 +2,7 @@
 /// \file
 /// The text of `<gpu/sort_segments.hpp>`: the kernels beside the sorts that sort segments.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char sort_segments_header_name[] = "gpu/sort_segments.hpp";
 
@@ -65,4 +65,4 @@ inline void move_in_segments(const Index* positions, const Value* from, Value* t
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

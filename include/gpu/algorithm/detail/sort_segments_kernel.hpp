@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/sort_call.hpp>
 #include <gpu/algorithm/detail/sort_segments_header.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The beginnings of segments, and the end of the last one.
 struct named_offsets {
@@ -179,4 +179,4 @@ inline result<> sort_segments_of(const char* function, const stream_ref& stream,
   return run_segments({sort, offsets, form});
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

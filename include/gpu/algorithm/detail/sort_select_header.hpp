@@ -3,7 +3,7 @@
 /// The text of `<gpu/sort_select.hpp>`: the kernels that find the first keys of an order without
 /// sorting all.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char sort_select_header_name[] = "gpu/sort_select.hpp";
 
@@ -196,4 +196,4 @@ inline void write_selected(const select_call& c) {
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/sort_call.hpp>
 #include <gpu/algorithm/detail/sort_select_header.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The blocks that look for the selected keys, and their most. Each has a share of the keys.
 inline constexpr sort_tile select_tile = {512, 8, 1};
@@ -132,4 +132,4 @@ inline result<> find_top(const stream_ref& stream, const named_elements& keys, c
   return run_sort(request);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -2,7 +2,7 @@
 /// \file
 /// The text of `<gpu/sort_sweep.hpp>`: the kernels that sort more keys than one block holds.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char sort_sweep_header_name[] = "gpu/sort_sweep.hpp";
 
@@ -232,4 +232,4 @@ inline void sort_digit(const call& c, int pass) {
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/element_type.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// The order of sorted keys.
 enum class sort_order : unsigned char {
@@ -110,4 +110,4 @@ template <class T> constexpr void check_sort_values() noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

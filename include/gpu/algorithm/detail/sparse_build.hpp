@@ -7,7 +7,7 @@
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/fill.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The largest number of rows, of columns and of entries.
 inline constexpr std::size_t most_sparse = 0x7fff'ffff;
@@ -162,4 +162,4 @@ inline result<> check_offsets(const char* function, const int* offsets, std::siz
   return fail(refusal(errc::size_mismatch, function, out.finish(), where, entries));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

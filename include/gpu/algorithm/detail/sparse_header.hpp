@@ -3,7 +3,7 @@
 /// The texts of `<gpu/sparse_product.hpp>` and `<gpu/sparse_structure.hpp>`: the kernels of sparse
 /// matrices.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char sparse_product_header_name[] = "gpu/sparse_product.hpp";
 
@@ -182,4 +182,4 @@ inline void find_offsets(const int* rows, int count, int* offsets, long long row
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -13,7 +13,7 @@
 #include <gpu/algorithm/detail/sparse_tiles.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The kernels of a program, by their positions.
 enum class product_kernel : unsigned char { multiply, finish, diagonal };
@@ -155,4 +155,4 @@ inline result<> multiply(const stream_ref& stream, const untyped_kernel* kernels
                          static_cast<std::size_t>(of.long_row_count) * 32, finish, where);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

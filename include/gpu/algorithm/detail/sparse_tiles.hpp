@@ -4,7 +4,7 @@
 
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The device's `gpu::sparse::tile`.
 struct sparse_tile {
@@ -82,4 +82,4 @@ inline sparse_tiles divide_rows(const int* offsets, int rows) {
   return made;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/driver/detail/queued_call.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Allocates `bytes` of temporary memory in the order of the stream; the buffer's destructor frees
 /// it in that order, too.
@@ -27,4 +27,4 @@ inline result<> copy_to_host(const stream_ref& stream, CUdeviceptr from, void* t
   return stream.synchronize(where);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 
 #include <gpu/array/creation.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Fails for an operand that is faulty, that was moved from, or that is known to belong to another
 /// context than the stream.
@@ -82,4 +82,4 @@ result<shape<Rank>> common_shape(const char* function, const char* what,
   return common;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

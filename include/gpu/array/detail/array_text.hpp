@@ -5,7 +5,7 @@
 #include <gpu/array/detail/number_text.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The defaults of NumPy's `get_printoptions`.
 inline constexpr std::size_t most_printed_elements = 1000;
@@ -106,4 +106,4 @@ class array_printer {
   int blanks_ = 0;   ///< at its end, not written yet
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

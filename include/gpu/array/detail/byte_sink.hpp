@@ -5,7 +5,7 @@
 #include <gpu/array/detail/byte_source.hpp>
 #include <gpu/system/new_file.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Bytes that are written one after the other.
 class byte_sink {
@@ -50,4 +50,4 @@ class file_sink final : public byte_sink {
   new_file file_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A file of a call, for errors.
 struct named_file {
@@ -110,4 +110,4 @@ class file_source final : public byte_source {
   std::uint64_t at_, end_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

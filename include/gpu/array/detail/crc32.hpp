@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 struct crc32_table {
   std::uint32_t remainders[256] = {};
@@ -29,4 +29,4 @@ inline std::uint32_t crc32(std::uint32_t before, const void* bytes, std::size_t 
   return ~rest;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

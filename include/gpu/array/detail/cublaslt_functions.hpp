@@ -5,7 +5,7 @@
 #include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 struct cublaslt_library;
 
@@ -87,4 +87,4 @@ struct cublaslt_library : run_time_library<cublaslt_library> {
   }
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -9,7 +9,7 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/system/made_once.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The values of `cudaDataType` and `cublasComputeType_t` for an element type.
 struct blas_type {
@@ -237,4 +237,4 @@ inline bool try_cublaslt(const stream_ref& stream, const blas_type& type, CUdevi
   return products >= enough && has_cublaslt() && multiply_with_cublaslt(stream, type, product);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/algorithm/inclusive_scan.hpp>
 #include <gpu/array/detail/expression_launch.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A scan of an expression that has no reduction in it.
 struct cumulative_step {
@@ -81,4 +81,4 @@ inline result<> run_cumulative(const evaluation& call, const cumulative_step& st
   return run_scan({kernels.loops, call.stream, call.where, arguments.arguments()});
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/number_type.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// An element type of expressions, without its C++ type.
 enum class element_kind : unsigned char {
@@ -191,4 +191,4 @@ template <element_kind Kind, class First, class... Rest> constexpr auto find_typ
 template <element_kind Kind, class... Operands>
 using kind_type = typename decltype(find_type<Kind, Operands...>())::type;
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 
 #include <new>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Describes the elements of a view as one of the shape of `out`.
 inline void repeat_view(const expression_slot& slot, const loop_operand& out,
@@ -211,4 +211,4 @@ class evaluation_work {
   parts* parts_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 #include <gpu/array/detail/expression_text.hpp>
 #include <gpu/system/made_once.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Makes the memory of a result when its shape is known, so that an expression is taken apart once.
 struct result_maker {
@@ -233,4 +233,4 @@ inline result<expression_kernels*> find_expression(const evaluation& call,
   });
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/array/detail/expression_arguments.hpp>
 #include <gpu/array/detail/known_launches.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Whether an expression is run, or only its kernel compiled.
 enum class evaluation_step : unsigned char {
@@ -253,4 +253,4 @@ inline result<text> write_kernel_source(const evaluation& call, const expression
   });
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/array/leaf.hpp>
 #include <gpu/core/detail/written_number.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The largest number of parts of an expression, and of its parameters.
 inline constexpr std::size_t most_parts = 400;
@@ -292,4 +292,4 @@ inline result<> add_expression(const evaluation& call, const expression_ref& exp
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/array/detail/expression_layout.hpp>
 #include <gpu/array/detail/interned_text.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline const text& text_at(const expression_word* words) noexcept {
   return reinterpret_cast<const interned_text*>(static_cast<std::uintptr_t>(words[1]))->characters;
@@ -325,4 +325,4 @@ class expression_writer {
   int formulas_ = 0;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/array/detail/operation_types.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 struct leaf_description;
 
@@ -211,4 +211,4 @@ constexpr expression_word operation_word(opcode what, element_kind kind) noexcep
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -6,7 +6,7 @@
 #include <gpu/array/detail/host_bytes.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Fails unless a stream can be used by a function that waits.
 inline result<> require_waiting(const char* function, const stream_ref& stream,
@@ -40,4 +40,4 @@ result<host_bytes> fetch(const char* function, const stream_ref& stream,
   return made;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

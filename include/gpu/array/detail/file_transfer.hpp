@@ -9,7 +9,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Two pieces of page-locked memory, used in turns.
 class transfer_pieces {
@@ -137,4 +137,4 @@ inline result<> save_elements(byte_sink& sink, const stream_ref& stream, CUdevic
   return pieces.finish(where);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 
 #include <new>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Owns bytes of the host. They are aligned for every element type of `number`.
 class host_bytes {
@@ -35,4 +35,4 @@ class host_bytes {
   void* data_ = nullptr;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

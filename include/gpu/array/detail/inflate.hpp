@@ -5,7 +5,7 @@
 #include <gpu/array/detail/byte_source.hpp>
 #include <gpu/system/shared_library.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// zlib's z_stream. Its layout is part of the interface of libz.so.1.
 struct zlib_stream {
@@ -118,4 +118,4 @@ class inflated_source final : public byte_source {
   unsigned char packed_bytes_[4096];
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 
 #include <new>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A text in a tree: those whose hashes go on with the same two bits are below one of the four.
 struct interned_text {
@@ -46,4 +46,4 @@ inline const interned_text* intern(string_ref characters) noexcept {
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

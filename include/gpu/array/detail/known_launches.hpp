@@ -6,7 +6,7 @@
 #include <gpu/algorithm/detail/loop_plan.hpp>
 #include <gpu/array/detail/expression_kernels.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A launch of the kernel of an assignment. It holds for the same words, but for the values of
 /// numbers, and the same `out`: the kernel, the grid and all checks follow from these and from the
@@ -176,4 +176,4 @@ class known_launches {
 };
 inline constinit known_launch known_launches::launches[count] = {};
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -2,7 +2,7 @@
 /// \file
 /// The text of `<gpu/matmul.hpp>`: the kernel of matrix products.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char matmul_header_name[] = "gpu/matmul.hpp";
 
@@ -158,4 +158,4 @@ void multiply(const Element* a, const Element* b, Element* c, const shape& s,
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -11,7 +11,7 @@
 #include <gpu/array/detail/matmul_header.hpp>
 #include <gpu/array/detail/product_shape.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The arithmetic of products of an element type.
 struct product_type {
@@ -108,4 +108,4 @@ result<> run_product(const char* function, const stream_ref& stream, CUdeviceptr
                           where);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 
 #include <gpu/algorithm/sum.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 template <class T> constexpr T nan_of() noexcept { return static_cast<T>(__builtin_nan("")); }
 
@@ -146,4 +146,4 @@ template <class T, class N> struct nan_deviation_family {
       "0");
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/array/detail/file_transfer.hpp>
 #include <gpu/array/detail/npy_header_reader.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns whether `source` holds the elements that a header describes, as far as that is known
 /// before they are read.
@@ -82,4 +82,4 @@ result<> save_array(byte_sink& sink, const named_file& file, const stream_ref& s
   return save_elements(sink, stream, view.native(), view.size() * sizeof(T), file.where);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/memory/detail/shape_text.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// An element type as NumPy names it: a letter of its kind, and the number of bytes.
 struct npy_type {
@@ -152,4 +152,4 @@ inline text write_npy_header(const npy_type& type, bool fortran,
   return (out << dictionary).finish();
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

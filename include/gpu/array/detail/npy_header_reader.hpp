@@ -6,7 +6,7 @@
 #include <gpu/array/detail/npy_header.hpp>
 #include <gpu/array/detail/python_words.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Reads the dictionary of a header, a literal of Python's.
 class npy_header_reader {
@@ -164,4 +164,4 @@ inline result<npy_header> read_npy_header(const named_file& file, byte_source& s
   return npy_header_reader(file, dictionary, at, version).read();
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

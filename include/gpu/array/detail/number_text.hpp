@@ -5,7 +5,7 @@
 #include <gpu/array/detail/host_numbers.hpp>
 #include <gpu/core/text.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The characters of one element.
 struct number_word {
@@ -272,4 +272,4 @@ inline void write_scalar(number_word& out, const host_numbers& number) noexcept 
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/operation_helpers.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 enum class opcode : unsigned char {
   // Operands that have no operands.
@@ -285,4 +285,4 @@ constexpr bool is_in_order() noexcept {
 }
 static_assert(is_in_order());
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -2,7 +2,7 @@
 /// \file
 /// Device functions that the texts of some operations call. A kernel has those that it needs.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char take_helper[] =
     R"gpu(__device__ inline long long gpu_taken(const long long index, const long long size) {
@@ -176,4 +176,4 @@ inline constexpr char repeated_helper[] =
 };
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

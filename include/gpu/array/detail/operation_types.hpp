@@ -4,7 +4,7 @@
 
 #include <gpu/array/detail/operation.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// An operand's element type. A number of the host is weak: it takes the type of what it meets.
 struct operand_type {
@@ -159,4 +159,4 @@ constexpr operation_types resolve_types(opcode what, const operand_type* given) 
   return found;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

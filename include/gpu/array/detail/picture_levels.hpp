@@ -6,7 +6,7 @@
 #include <gpu/array/detail/host_numbers.hpp>
 #include <gpu/array/detail/png_writer.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline unsigned char color_byte(double part) noexcept {
   const double byte = part * 255 + 0.5;
@@ -83,4 +83,4 @@ struct picture_levels {
   }
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

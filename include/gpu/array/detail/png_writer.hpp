@@ -5,7 +5,7 @@
 #include <gpu/array/detail/byte_sink.hpp>
 #include <gpu/array/detail/crc32.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A color: red, green, blue.
 struct rgb {
@@ -140,4 +140,4 @@ class png_writer {
   unsigned char* block_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/array/detail/byte_source.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 struct ppm_header {
   std::size_t width = 0, height = 0;
@@ -77,4 +77,4 @@ inline result<ppm_header> read_ppm_header(const named_file& name, const open_fil
   return header;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

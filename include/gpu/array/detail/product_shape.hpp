@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr int most_batch_axes = 6;
 
@@ -111,4 +111,4 @@ constexpr bool to_blas(std::uintptr_t a, std::uintptr_t b, std::uintptr_t c, pro
          combine_batch(s, made);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/array/detail/byte_source.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The value of a string literal. Of a long one, as much as tells it from NumPy's names.
 struct python_string {
@@ -200,4 +200,4 @@ class python_words {
   std::size_t at_ = 0;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/array/view_axes.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 template <class T> struct arange_family;
 template <class T, bool Powers> struct spaced_family;
@@ -135,4 +135,4 @@ result<> fill_by_index(const stream_ref& stream, array<T, Rank>& made, string_re
       stream, where, [&] { return index_text<T, Rank>(code); }, arguments);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/array/detail/expression_launch.hpp>
 #include <gpu/array/detail/reduction_part.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A reduction of an expression that has none in it.
 struct reduction_step {
@@ -170,4 +170,4 @@ inline result<text> write_reduction_source(const evaluation& call, const reducti
   return source_of(made, form);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

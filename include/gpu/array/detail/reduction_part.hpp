@@ -7,7 +7,7 @@
 #include <gpu/array/axes.hpp>
 #include <gpu/array/expression.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The words of a reduction: the header, its texts for few elements, those for any number, the
 /// correction of a variance, the axis of a problem.
@@ -115,4 +115,4 @@ template <class O>
   requires axis_option<O> || same<O, variance_options>
 struct elements_of_argument<O> : type_identity<no_elements> {};
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

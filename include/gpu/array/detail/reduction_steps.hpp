@@ -5,7 +5,7 @@
 
 #include <gpu/array/detail/reduction_launch.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The reductions of some expressions, in the order in which they run.
 class reduction_steps {
@@ -293,4 +293,4 @@ inline result<text> write_source(const evaluation& call, const expression_ref& e
   return write_kernel_source(call, expression);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 #include <gpu/algorithm/snippet_options.hpp>
 #include <gpu/memory/array_view.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A kernel that functions of arrays share.
 struct shared_kernel {
@@ -51,4 +51,4 @@ inline bool overlap_in_disorder(const loop_operand& out, std::size_t out_bytes,
   return overlap(out, out_bytes, x, x_bytes);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

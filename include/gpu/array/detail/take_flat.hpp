@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/indexed_axes.hpp>
 #include <gpu/array/detail/shared_kernel.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 template <class T, class Index, int Rank> struct take_flat_family;
 
@@ -29,4 +29,4 @@ result<loop_state*> find_take_flat(const char* function, source_location where) 
       });
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

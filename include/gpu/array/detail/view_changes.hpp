@@ -5,7 +5,7 @@
 #include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Counts a negative axis from the end. If it is out of range the view becomes faulty, and axis 0
 /// is returned.
@@ -178,4 +178,4 @@ inline void change_elements(view_layout& view, std::size_t bytes, std::size_t al
   view.element_bytes = bytes;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

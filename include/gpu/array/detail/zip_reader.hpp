@@ -6,7 +6,7 @@
 #include <gpu/array/detail/crc32.hpp>
 #include <gpu/array/detail/host_bytes.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline std::uint64_t read_little(const unsigned char* bytes, int count) noexcept {
   std::uint64_t value = 0;
@@ -276,4 +276,4 @@ class checked_source final : public byte_source {
   std::uint32_t crc_, seen_ = 0;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

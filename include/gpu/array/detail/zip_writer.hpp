@@ -5,7 +5,7 @@
 #include <gpu/array/detail/byte_sink.hpp>
 #include <gpu/array/detail/zip_reader.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Appends a number in `bytes` bytes, the lowest one first.
 inline void add_little(text_builder& out, std::uint64_t value, int bytes) noexcept {
@@ -125,4 +125,4 @@ class zip_writer final : public byte_sink {
   std::uint32_t crc_ = 0;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Writes numbers, texts and lists one after the other.
 class byte_writer {
@@ -92,4 +92,4 @@ class byte_reader {
   bool ok_ = true;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/compiler/cache/kept_program.hpp>
 #include <gpu/compiler/cache/summary.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A request for a program, which the cache finds or has made. The cache knows of the compilers
 /// only what is here.
@@ -48,4 +48,4 @@ class cache_request {
   ~cache_request() = default;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 #include <gpu/compiler/cache/folder.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A file that a compilation opened, and its content.
 struct file_condition {
@@ -241,4 +241,4 @@ inline bool compiler_meets(const cache_conditions& conditions, const text& compi
   return false;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A digest of 32 bytes. Two contents with the same digest would be a break of BLAKE2b.
 struct digest {
@@ -165,4 +165,4 @@ inline digest digest_of(string_ref contents) noexcept {
   return digest_builder().append(contents.data(), contents.size()).finish();
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

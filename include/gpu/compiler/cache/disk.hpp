@@ -6,7 +6,7 @@
 #include <gpu/compiler/cache/events.hpp>
 #include <gpu/compiler/cache/usage.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The programs of one key in a folder: up to eight, which differ in their conditions, such as the
 /// compiler or the contents of headers.
@@ -130,4 +130,4 @@ class program_disk {
   cache_events& events_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

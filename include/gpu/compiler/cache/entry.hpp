@@ -5,7 +5,7 @@
 #include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/cache/bytes.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The kind of an entry.
 enum class entry_kind : std::uint64_t { program = 1, summary, measurement, toolchain, archive };
@@ -82,4 +82,4 @@ inline byte_reader& operator>>(byte_reader& in, architecture& a) noexcept {
   return in;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

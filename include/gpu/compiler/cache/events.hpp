@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Something that a cache counts; `gpu::cache_counters` explains each.
 enum class cache_event : unsigned char {
@@ -31,4 +31,4 @@ class cache_events {
   std::uint64_t counts_[static_cast<int>(cache_event::evicted) + 1] = {};
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -22,7 +22,7 @@
 #include <cstring>
 #include <ctime>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Closes a file. Returns false and sets errno if what was written is lost: a network file system
 /// may report that only now.
@@ -306,4 +306,4 @@ class cache_folder {
   bool refused_ = false;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/compiler/cache/entry.hpp>
 #include <gpu/compiler/compiled_program.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A compiled or linked program with the conditions under which it may be reused.
 struct kept_program {
@@ -59,4 +59,4 @@ inline compiled_program read_code(byte_reader& in) {
   return in.ok() && in.rest().empty() ? made : compiled_program();
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

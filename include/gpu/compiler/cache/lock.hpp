@@ -5,7 +5,7 @@
 #include <gpu/compiler/cache/digest.hpp>
 #include <gpu/compiler/cache/folder.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Locks one byte of a file in the folder. The offset of the byte depends on the key, so that
 /// different programs do not wait for each other. The lock is advisory: if the file system has no
@@ -49,4 +49,4 @@ class cache_lock {
   bool waited_ = false;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/compiler/detail/request_key.hpp>
 #include <gpu/system/mutex.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The programs of one cache in memory. It is locked during a lookup, but not while a program is
 /// compiled or read.
@@ -220,4 +220,4 @@ class program_memory {
   std::uint64_t uses_ = 0;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

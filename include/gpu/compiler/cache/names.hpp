@@ -5,7 +5,7 @@
 
 #include <initializer_list>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The file that marks a folder as a cache's, and its contents, for people.
 inline constexpr char cache_mark[] = "gpu-cache";
@@ -55,4 +55,4 @@ inline bool is_cache_name(const char* name) noexcept {
   return is_entry_name(name) || is_temporary_name(name);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/compiler/cache/settings.hpp>
 #include <gpu/system/mutex.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The parts of a `compile_cache`. **Threads**: any number at once.
 class program_cache {
@@ -47,4 +47,4 @@ class program_cache {
   cache_events events_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/system/environment.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The settings of a cache. Without `in_memory`, it keeps nothing.
 struct resolved_cache_settings {
@@ -82,4 +82,4 @@ inline void resolve_cache_folder(const text& given, resolved_cache_settings& res
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

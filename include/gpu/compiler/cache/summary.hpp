@@ -6,7 +6,7 @@
 #include <gpu/compiler/cache/conditions.hpp>
 #include <gpu/compiler/cache/entry.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A request, with digests in place of its texts.
 struct request_summary {
@@ -147,4 +147,4 @@ class summary_notes {
   const cache_folder& folder_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 #include <gpu/compiler/cache/program_cache.hpp>
 #include <gpu/compiler/cache/toolkit_notes.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Reads the notes about a library, so that a request can be put together without opening it. To be
 /// called before that.
@@ -184,4 +184,4 @@ inline result<compiled_program> through_cache(program_cache& cache, const cache_
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

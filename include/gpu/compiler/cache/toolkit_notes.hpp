@@ -11,7 +11,7 @@
 
 #include <dlfcn.h>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Adds the state of a folder or file to a digest.
 inline void add_state(digest_builder& state, const char* path) noexcept {
@@ -180,4 +180,4 @@ template <class Library> class toolkit_notes {
   }
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

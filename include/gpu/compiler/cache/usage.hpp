@@ -7,7 +7,7 @@
 
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A file of the cache.
 struct cached_file {
@@ -103,4 +103,4 @@ inline std::uint64_t record_stored(const cache_folder& folder, std::uint64_t byt
   return sweep(folder, limit);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A piece of work; linked into a `work_queue` until a thread takes it.
 struct queued_work {
@@ -114,4 +114,4 @@ inline work_queue& compile_queue() noexcept {
   return queue;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A name that the program requested, and its name in the module.
 struct name_pair {
@@ -38,4 +38,4 @@ struct compiled_state {
   std::uint32_t owners = 1;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/driver/calls.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Sets `device` to that of the thread's current context, or else to the first.
 inline result<> get_device_in_use(CUdevice& device, source_location where) {
@@ -15,4 +15,4 @@ inline result<> get_device_in_use(CUdevice& device, source_location where) {
   return driver::call<&table::device_get>(where, &device, 0);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/core/text.hpp>
 #include <gpu/system/shared_library.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A header of the library's for device code.
 struct device_code_header {
@@ -58,4 +58,4 @@ class offered_headers {
   const offered_headers* next_ = nullptr;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

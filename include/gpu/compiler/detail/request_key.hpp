@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A request in its caller's own words, which can be compared before anything is resolved. The
 /// cache does not know what they mean.
@@ -22,4 +22,4 @@ class request_key {
   virtual request_key* copy() const = 0;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns a fast hash for tables in memory. Equal hashes do not prove equal strings.
 inline std::uint64_t quick_hash(string_ref string, std::uint64_t seed) noexcept {
@@ -64,4 +64,4 @@ class text_set {
   sequence<std::size_t> slots_;  // a position in list_, from 1; the size is a power of two
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

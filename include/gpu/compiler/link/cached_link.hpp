@@ -10,7 +10,7 @@
 #include <gpu/compiler/toolkit_version.hpp>
 #include <gpu/driver/driver_version.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Fails if the link needs nvJitLink and it is missing.
 inline result<> require_nvjitlink(const link_plan& plan, source_location where) {
@@ -136,4 +136,4 @@ class cached_link final : public cache_request {
   sequence<text> variables_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/kernel/jit_options.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns the driver's name for a kind of input.
 constexpr CUjitInputType driver_link_kind(link_input_kind kind) noexcept {
@@ -107,4 +107,4 @@ inline result<> driver_link(const link_plan& plan, text& product, text& log,
                                                 : result<>(fail(error));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

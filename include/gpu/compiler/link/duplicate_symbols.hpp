@@ -7,7 +7,7 @@
 #include <gpu/compiler/link/plan.hpp>
 #include <gpu/compiler/link/symbols.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A hash table of the names that the inputs share.
 class shared_link_symbols {
@@ -105,4 +105,4 @@ inline result<> check_symbols(const link_plan& plan, source_location where) {
   return fail(link_refusal(errc::link_failed, out, where));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/result.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Writes a name as in `add_one(int) (_Z7add_onei)`, or the name alone if it is not mangled.
 inline void write_symbol(text_builder& out, string_ref name) {
@@ -84,4 +84,4 @@ inline cuda_error explain_link_error(const cuda_error* error, string_ref log,
   return refusal(errc::link_failed, "gpu::link", out.finish(), where, undefined);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

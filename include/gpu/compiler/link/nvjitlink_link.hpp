@@ -8,7 +8,7 @@
 #include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 template <> inline constexpr bool needs_ample_stack<&nvjitlink::entry_points::add_data> = true;
 template <> inline constexpr bool needs_ample_stack<&nvjitlink::entry_points::complete> = true;
@@ -140,4 +140,4 @@ inline result<> nvjitlink_link(const link_plan& plan, bool as_ptx, text& product
   return require_linked_code(product, "nvJitLink", where);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

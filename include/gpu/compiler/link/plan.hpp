@@ -6,7 +6,7 @@
 #include <gpu/compiler/link_options.hpp>
 #include <gpu/compiler/options/resolve_request.hpp>  // get_compute_capability
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// One input in the form that the linker gets.
 struct link_piece {
@@ -165,4 +165,4 @@ inline result<> make_plan(const sequence<link_input>& inputs, link_plan& plan,
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

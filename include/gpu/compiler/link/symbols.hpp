@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A name that is visible to other inputs.
 struct link_symbol {
@@ -222,4 +222,4 @@ template <class Visit> void for_each_cubin_symbol(bytes_ref image, Visit visit) 
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

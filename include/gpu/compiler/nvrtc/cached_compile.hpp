@@ -7,7 +7,7 @@
 #include <gpu/compiler/nvrtc/compile_once.hpp>
 #include <gpu/compiler/nvrtc/dependencies.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns what is known of NVRTC; nothing without it.
 inline library_facts nvrtc_facts() {
@@ -145,4 +145,4 @@ class cached_compile final : public cache_request {
   source_location where_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

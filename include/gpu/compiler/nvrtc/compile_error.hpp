@@ -6,7 +6,7 @@
 #include <gpu/compiler/nvrtc/missing_header.hpp>
 #include <gpu/compiler/nvrtc/mistake_cause.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns a line of a source, counted from 1; empty if the source is shorter.
 inline string_ref line_of(string_ref source, std::size_t number) noexcept {
@@ -180,4 +180,4 @@ inline cuda_error explain_compilation_error(const cuda_error& error, const compi
   return record_error(cuda_error(error).with_details(out.finish()));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

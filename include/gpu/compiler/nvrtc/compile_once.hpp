@@ -13,7 +13,7 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/system/file_size_signal.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 template <> inline constexpr bool needs_ample_stack<&nvrtc::entry_points::compile_program> = true;
 
@@ -231,4 +231,4 @@ inline result<> nvrtc_compile(const compile_request& request, compiled_state& ma
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

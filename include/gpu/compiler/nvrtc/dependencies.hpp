@@ -7,7 +7,7 @@
 #include <gpu/compiler/nvrtc/include_scan.hpp>
 #include <gpu/compiler/program.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Finds the conditions under which a compiled program may be reused. The files that were opened
 /// are known. The paths where the compiler looked before it found them are derived from the
@@ -391,4 +391,4 @@ class dependency_finder {
   sequence<file_identity> seen_files_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

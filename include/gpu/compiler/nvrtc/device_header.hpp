@@ -3,7 +3,7 @@
 /// The text of the header `<gpu/device.hpp>` of device code, which every program that is compiled
 /// at run time can include without an include folder.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char device_header_name[] = "gpu/device.hpp";
 
@@ -219,4 +219,4 @@ __device__ inline index_range grid_stride(size_type count) {
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

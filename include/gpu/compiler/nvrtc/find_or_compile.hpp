@@ -9,7 +9,7 @@
 #include <gpu/compiler/options/resolve_request.hpp>
 #include <gpu/system/no_cancellation.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns the program from the cache, or compiles it.
 /// **Errors**: those of `compile`; if a container's allocation fails, what operator new throws.
@@ -35,4 +35,4 @@ inline result<> compile_to(const program& p, const compile_options& options, sou
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

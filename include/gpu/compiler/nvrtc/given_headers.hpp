@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns the text of the library's header `name`, or an empty text if it is unknown.
 inline text library_header(string_ref name) {
@@ -120,4 +120,4 @@ class given_headers {
   sequence<const char*> name_pointers_, source_pointers_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

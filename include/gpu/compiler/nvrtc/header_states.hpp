@@ -5,7 +5,7 @@
 #include <gpu/compiler/cache/conditions.hpp>
 #include <gpu/compiler/detail/text_set.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The state of one path before a compilation.
 struct header_state {
@@ -76,4 +76,4 @@ inline text refusal_of(const text& path, const struct stat& about) {
   return required(out.finish());
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -11,7 +11,7 @@
 
 #include <cstdlib>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Has NVRTC's front end list each header that it opens, into a file in memory. A scan of the
 /// source for `#include` would not do: it would have to evaluate `#if`.
@@ -97,4 +97,4 @@ class header_trace {
   char option_[64];
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

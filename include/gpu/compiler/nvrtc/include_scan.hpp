@@ -7,7 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A header that a directive names: `<name>` or `"name"`.
 struct include_name {
@@ -158,4 +158,4 @@ class include_scan {
   const char* end_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

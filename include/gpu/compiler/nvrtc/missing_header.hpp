@@ -10,7 +10,7 @@
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/kernel/detail/name_suggestions.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns the missing header that a message such as `could not open source file "x.h" (...)`
 /// names, or an empty text.
@@ -137,4 +137,4 @@ inline void explain_foreign_header(text_builder& out, const compile_request& req
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

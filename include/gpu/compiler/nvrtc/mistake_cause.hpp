@@ -7,7 +7,7 @@
 #include <gpu/compiler/program.hpp>
 #include <gpu/core/detail/message_parts.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A name that device code uses, and the header that declares it.
 struct header_of_name {
@@ -173,4 +173,4 @@ inline void explain_cause(text_builder& out, const program& p, const logged_mess
   explain_host_declarations(out, p, mistake.file);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The headers with a counterpart for device code in libcu++, in `cuda/std/`.
 inline constexpr const char* libcuxx_headers[] = {"algorithm",
@@ -157,4 +157,4 @@ inline text standard_header(string_ref name) {
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -9,7 +9,7 @@
 #include <gpu/core/result.hpp>
 #include <gpu/kernel/detail/name_suggestions.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// One option that was chosen, and its origin.
 struct chosen_option {
@@ -276,4 +276,4 @@ class option_chooser {
   sequence<chosen_option> chosen_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/compiler/program.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A program and its options, with nothing left to the device or the environment.
 struct compile_request {
@@ -26,4 +26,4 @@ inline bool has_option(const compile_request& request, string_ref name) noexcept
   return false;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -9,7 +9,7 @@
 
 #include <initializer_list>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The kind of value that an option takes.
 enum class option_value : unsigned char {
@@ -210,4 +210,4 @@ inline constexpr contradiction contradictions[] = {
     {"--pch", nullptr, "--use-pch", nullptr},
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

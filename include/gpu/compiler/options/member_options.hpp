@@ -6,7 +6,7 @@
 #include <gpu/compiler/options/chosen_options.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Adds the options for the members of `options`, except `extra`.
 inline result<> add_members(option_chooser& chooser, const compile_options& options,
@@ -67,4 +67,4 @@ inline result<> add_members(option_chooser& chooser, const compile_options& opti
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/core/detail/string_scan.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// An option of nvcc. A name that ends in `*` stands for all that begin with what is before it.
 struct nvcc_option {
@@ -81,4 +81,4 @@ inline const char* instead_of_nvcc_option(string_ref written) noexcept {
   return nullptr;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -9,7 +9,7 @@
 #include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/driver/calls.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 template <class List> bool same_texts(const List& a, const List& b) noexcept {
   if (a.size() != b.size()) return false;
@@ -140,4 +140,4 @@ class recent_request::owning final : public recent_request {
 
 inline request_key* recent_request::copy() const { return new owning(*this); }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -11,7 +11,7 @@
 #include <gpu/compiler/toolkit/nvrtc_facts.hpp>
 #include <gpu/driver/calls.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Sets `number` to the compute capability of a device, 90 for 9.0. If `device` is negative, uses
 /// the device in use.
@@ -141,4 +141,4 @@ inline result<> resolve_request(compile_request& request, const compile_options&
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

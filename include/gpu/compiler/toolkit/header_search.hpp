@@ -18,7 +18,7 @@
 #include <cstdlib>
 #include <initializer_list>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 enum class path_kind : unsigned char { missing, file, folder };
 
@@ -170,4 +170,4 @@ inline const header_search& found_headers(const text& library) {
   });
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/system/ample_stack.hpp>
 #include <gpu/system/library_table.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 template <class Table, class Function>
 typename Table::library library_with(Function Table::* member) noexcept;
@@ -136,4 +136,4 @@ template <auto Destroy> struct library_destroy {
   }
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

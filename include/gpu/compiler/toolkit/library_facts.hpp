@@ -11,7 +11,7 @@
 #include <dlfcn.h>
 #include <sys/stat.h>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 // The parts of a 64-bit ELF file that are needed here; <elf.h> would define hundreds of macros.
 struct elf_header {
@@ -149,4 +149,4 @@ template <class Library> const library_facts* recalled_library() noexcept {
   return __atomic_load_n(&recalled_facts<Library>(), __ATOMIC_ACQUIRE);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

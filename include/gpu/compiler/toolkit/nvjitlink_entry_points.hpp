@@ -7,7 +7,7 @@
 #include <gpu/core/detail/utility.hpp>
 #include <gpu/system/library_table.hpp>
 
-namespace gpu::inline v1::nvjitlink {
+namespace gpu { inline namespace v1 { namespace nvjitlink {
 
 using nvjitlink_handle = void*;
 
@@ -87,4 +87,4 @@ inline const entry_points* use_entry_points(const entry_points* table) noexcept 
 /// Puts a table in force for a scope, for the whole process: for tests.
 using scoped_entry_points = gpu::detail::scoped_library_table<detail::library>;
 
-}  // namespace gpu::inline v1::nvjitlink
+}}}  // namespace gpu::v1::nvjitlink

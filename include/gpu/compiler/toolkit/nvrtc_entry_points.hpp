@@ -11,7 +11,7 @@
 
 #include <cstring>
 
-namespace gpu::inline v1::nvrtc {
+namespace gpu { inline namespace v1 { namespace nvrtc {
 
 using nvrtc_program = void*;
 
@@ -103,4 +103,4 @@ inline const entry_points* use_entry_points(const entry_points* table) noexcept 
 /// Puts a table in force for a scope, for the whole process: for tests.
 using scoped_entry_points = gpu::detail::scoped_library_table<detail::library>;
 
-}  // namespace gpu::inline v1::nvrtc
+}}}  // namespace gpu::v1::nvrtc

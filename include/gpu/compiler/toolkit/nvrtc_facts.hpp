@@ -6,7 +6,7 @@
 #include <gpu/compiler/toolkit/library_facts.hpp>
 #include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Sets `numbers` to the architectures that NVRTC supports, 90 for `sm_90`, in ascending order.
 inline result<> get_supported_architectures(sequence<int>& numbers, source_location where) {
@@ -32,4 +32,4 @@ inline result<> get_nvrtc_facts(library_facts& facts, source_location where) {
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -14,7 +14,7 @@
 #include <cstdio>
 #include <initializer_list>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// One library of the toolkit: the names of its file and of the folders that only it has.
 struct toolkit_library {
@@ -114,4 +114,4 @@ template <class Library> struct run_time_library {
   }
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/core/error.hpp>
 #include <gpu/core/expected.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// An exception that holds an error of the library. A template, because its base is another class
 /// where the standard library has `std::expected`, and so its name has to be another.
@@ -27,20 +27,17 @@ template <class Base> class error_exception : public Base {
   text sentence_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail
 
 // A program may specialize a template of the standard library for a type of its own.
 #if defined(__cpp_lib_expected) && __cpp_lib_expected >= 202211L
-namespace std {
-#else
-namespace gpu::inline v1::fallback::inline abi {
-#endif
-
 template <>
-class bad_expected_access<gpu::cuda_error>
-    : public gpu::detail::error_exception<bad_expected_access<void>> {
+class std::bad_expected_access<gpu::cuda_error>
+#else
+template <>
+class gpu::fallback::bad_expected_access<gpu::cuda_error>
+#endif
+    : public gpu::detail::error_exception<gpu::bad_expected_access<void>> {
  public:
-  using gpu::detail::error_exception<bad_expected_access<void>>::error_exception;
+  using gpu::detail::error_exception<gpu::bad_expected_access<void>>::error_exception;
 };
-
-}  // namespace std, or the stand-in's

@@ -6,7 +6,7 @@
 
 #include <new>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Calls `work`, which allocates, and returns its result.
 /// **Errors**: `errc::out_of_host_memory` in place of a `std::bad_alloc`.
@@ -26,4 +26,4 @@ auto catch_bad_alloc(const char* function, source_location where, Work work) -> 
 #endif
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 
 #include <gpu/core/detail/ieee_number.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// An integer of up to 1,280 bits: what the exact digits of a double need.
 class wide_number {
@@ -168,4 +168,4 @@ inline decimal_digits digits_of(ieee_number number, const float_format& format,
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

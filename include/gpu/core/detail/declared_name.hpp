@@ -6,7 +6,7 @@
 #include <gpu/core/detail/demangled.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Lets `write_canonical` write into a text.
 struct canonical_text {
@@ -248,4 +248,4 @@ inline name_fit fit_of(const declared_name& asked, const declared_name& kernel) 
              : name_fit::none;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

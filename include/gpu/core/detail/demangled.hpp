@@ -7,7 +7,7 @@
 #include <cxxabi.h>
 #include <cstdlib>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns `void axpy<float>(float, float*)` for `_Z4axpyIfEvT_PS0_`, or an empty text if the name
 /// is not mangled. The text is `lost()` if memory runs out.
@@ -23,4 +23,4 @@ inline text demangled(const char* name) noexcept {
   return made.finish();
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

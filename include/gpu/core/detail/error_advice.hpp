@@ -6,7 +6,7 @@
 #include <gpu/core/detail/known_codes.hpp>
 #include <gpu/core/error_code.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline const char* driver_advice(int code) noexcept {
   switch (static_cast<driver_code>(code)) {
@@ -288,4 +288,4 @@ inline const char* error_advice(error_domain domain, int code) noexcept {
   return nullptr;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/core/error_code.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 // Each list is one string of codes and names. (An array of structures costs the compiler ten times
 // as much.) The lists do not use the enumerators of `cuda.h`, which may be older than the driver.
@@ -285,4 +285,4 @@ inline const char* error_code_name(error_domain domain, int code) noexcept {
   return nullptr;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

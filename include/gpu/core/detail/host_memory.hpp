@@ -6,7 +6,7 @@
 
 #include <new>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns the error for an allocation of host memory that failed.
 inline cuda_error out_of_host_memory_error(const char* function, std::size_t bytes,
@@ -41,4 +41,4 @@ inline result<text> copied_text(const char* characters, std::size_t size, const 
   return made;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A floating-point type, whose numbers are m * 2^e with m < 2^bits and e >= lowest_exponent.
 struct float_format {
@@ -144,4 +144,4 @@ inline double uncombined(double result) noexcept {
   return written;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

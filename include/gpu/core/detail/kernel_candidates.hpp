@@ -6,7 +6,7 @@
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/error.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The kernels that fit a name best.
 struct kernel_candidates {
@@ -43,4 +43,4 @@ struct kernel_candidates {
   }
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

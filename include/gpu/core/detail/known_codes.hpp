@@ -2,7 +2,7 @@
 /// \file
 /// Names for the codes of the driver, NVRTC and nvJitLink that the library itself uses.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Values of `CUresult`. They are repeated here because errors need no `cuda.h`, and because
 /// the driver may be newer than that header.
@@ -144,4 +144,4 @@ enum class nvjitlink_code : int {
   lto_not_enabled = 18,
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/core/error.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Saves the last error of the thread, to restore it if an alternative succeeds.
 class last_error_mark {
@@ -15,4 +15,4 @@ class last_error_mark {
   cuda_error error_ = last_error();
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Writes a number with commas, as in "59,990".
 inline void write_thousands(text_builder& out, std::uint64_t value) noexcept {
@@ -106,4 +106,4 @@ inline text without_control_characters(text message) noexcept {
   return out.finish();
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The reasons why device code cannot use a type or a value by name.
 enum class name_fault : unsigned char {
@@ -199,4 +199,4 @@ template <class Printed> constexpr name_fault fault_in(const Printed& printed) n
   return found;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The most bytes that memory can have, and so the most elements of an array: a difference of two
 /// pointers counts them.
@@ -30,4 +30,4 @@ constexpr std::size_t magnitude(std::ptrdiff_t number) noexcept {
   return number < 0 ? ~static_cast<std::size_t>(number) + 1 : static_cast<std::size_t>(number);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

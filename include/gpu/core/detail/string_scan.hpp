@@ -5,7 +5,7 @@
 #include <gpu/core/detail/name_writer.hpp>
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Removes the first line of `rest` and returns it.
 inline string_ref next_line(string_ref& rest) noexcept {
@@ -59,4 +59,4 @@ constexpr bool is_identifier(string_ref name) noexcept {
   return true;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

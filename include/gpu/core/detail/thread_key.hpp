@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A pointer of each thread's own, null at first. When a thread ends, `destroy` is called with its
 /// pointer unless that is null.
@@ -61,4 +61,4 @@ class thread_key {
   unsigned key_ = none;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 /// <type_traits> alone costs more than half of what cuda.h does, and its `is_constructible_v` and
 /// relatives cost fifteen times what the compiler's builtins do for each new type.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 template <class T, class U>
 concept same = __is_same(T, U);
@@ -136,4 +136,4 @@ concept trivially_destructible =
 template <class From, class To>
 concept convertible = requires(void (*take)(To), From && (*give)()) { take(give()); };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

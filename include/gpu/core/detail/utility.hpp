@@ -5,7 +5,7 @@
 
 #include <gpu/core/detail/traits.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// As `std::exchange`, for types whose moves do not throw.
 template <class T, class U = T> constexpr T exchange(T& object, U&& replacement) noexcept {
@@ -30,4 +30,4 @@ template <class Struct> Struct cleared() noexcept {
   return made;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

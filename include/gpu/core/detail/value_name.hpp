@@ -4,7 +4,7 @@
 
 #include <gpu/core/detail/name_writer.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 template <class T> constexpr void write_type(name_writer& out) noexcept;
 
@@ -101,4 +101,4 @@ template <auto V> constexpr void write_value(name_writer& out) noexcept {
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

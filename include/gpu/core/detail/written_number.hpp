@@ -7,7 +7,7 @@
 #include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/text.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Appends a positive finite number in the form of "%g", with as many digits as it has.
 inline void write_digits(text_builder& out, const decimal_digits& number) noexcept {
@@ -51,4 +51,4 @@ inline text_builder& operator<<(text_builder& out, float number) noexcept {
   return out;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

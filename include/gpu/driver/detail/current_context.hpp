@@ -6,7 +6,7 @@
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/detail/primary_context.hpp>
 
-namespace gpu::inline v1::driver {
+namespace gpu { inline namespace v1 { namespace driver {
 
 /// Makes `context` current, and sets `pushed` if it was not so before.
 inline result<> push_unless_current(CUcontext context, bool& pushed,
@@ -122,4 +122,4 @@ inline constexpr auto& call_in_any = detail::entry_point_in_context<Member>::cal
 template <auto Member>
 inline constexpr auto& destroy_in = detail::entry_point_in_context<Member>::destroy;
 
-}  // namespace gpu::inline v1::driver
+}}}  // namespace gpu::v1::driver

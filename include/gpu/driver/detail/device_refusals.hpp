@@ -5,7 +5,7 @@
 
 #include <gpu/driver/device.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Fails with `errc::not_supported` if the device lacks an ability. `what` completes the sentence
 /// "device 0 cannot ...", and says what to do instead. (cuDeviceGetAttribute)
@@ -53,4 +53,4 @@ inline cuda_error explain_excess(cuda_error error, CUlaunchAttributeID which,
                           .with_values(asked, static_cast<std::uint64_t>(limit)));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -29,7 +29,7 @@ extern "C" CUresult CUDAAPI cuGraphicsGLRegisterBuffer(CUgraphicsResource* resou
 extern "C" CUresult CUDAAPI cuGraphicsGLRegisterImage(CUgraphicsResource* resource, unsigned image,
                                                       unsigned target, unsigned flags);
 
-namespace gpu::inline v1::driver {
+namespace gpu { inline namespace v1 { namespace driver {
 
 /// Pointers to the driver's functions. A member is null if the driver lacks the function; then that
 /// call alone fails, with `errc::not_supported`.
@@ -99,4 +99,4 @@ template <class Function> std::size_t entry_point_index(Function entry_points::*
   return static_cast<std::size_t>(slot - table) / sizeof(void (*)());
 }
 
-}  // namespace gpu::inline v1::driver
+}}}  // namespace gpu::v1::driver

@@ -8,7 +8,7 @@
 
 #include <new>  // also std::exception, for less than <exception> costs
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Words for an error about a callable that threw: what it did, and what to do.
 struct thrown_by {
@@ -117,4 +117,4 @@ inline result<> keep_in_graph(CUgraph graph, void* object, CUhostFn destroy,
   return retained;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

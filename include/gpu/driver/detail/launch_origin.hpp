@@ -11,7 +11,7 @@
 
 #include <new>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns the ring of the process. If the system cannot share memory between shared libraries,
 /// each has a ring of its own, and the origin of a fault that crosses from one to another is not
@@ -185,4 +185,4 @@ inline cuda_error explain_fault(cuda_error error, CUstream stream) noexcept {
   return record_error(detail::move(error).with_details(list_origins(stream)));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

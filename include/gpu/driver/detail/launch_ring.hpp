@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The part of a launch record that all launches of one kernel on one device share. Labels live
 /// until the process ends, because records outlive the modules that they are about.
@@ -79,4 +79,4 @@ inline bool forget_launch(launch_ring& ring, std::uint64_t ticket) noexcept {
                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/system/mutex.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The pool of one device. All zero before the first use.
 struct library_pool {
@@ -82,4 +82,4 @@ struct library_pools {
   }
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -10,7 +10,7 @@
 
 #include <new>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Two contexts, of which the first may use the memory of the second.
 struct peer_pair {
@@ -125,4 +125,4 @@ struct disable_peer_access {
   }
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

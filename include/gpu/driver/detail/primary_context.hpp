@@ -7,7 +7,7 @@
 
 #include <gpu/driver/detail/cuda_header.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline cuda_error device_out_of_range(const char* function, int index, int count,
                                       source_location where) noexcept {
@@ -111,4 +111,4 @@ inline result<> find_any_primary_context(CUcontext& context, source_location whe
   return find_primary_context(device, context, where);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/driver/detail/launch_ring.hpp>
 #include <gpu/system/mutex.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 class cuda_error;
 
@@ -195,4 +195,4 @@ inline const driver::entry_points& entry_points_on_first_use() noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

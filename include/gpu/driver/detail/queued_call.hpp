@@ -5,7 +5,7 @@
 
 #include <gpu/driver/stream.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Removes the launch record of a call that the driver rejected, perhaps with a fault of earlier
 /// work, and returns the driver's error.
@@ -53,4 +53,4 @@ result<> queue(const stream_ref& stream, const launch_label& label, source_locat
   return queue_or<Member>(stream, label, where, unavailable_function{where}, arguments...);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

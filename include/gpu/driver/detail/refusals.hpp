@@ -7,7 +7,7 @@
 
 #include <gpu/driver/detail/cuda_header.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns the error for a handle that was moved from, released or never filled; `what` names it
 /// ("stream", or with an article: "the operand").
@@ -63,4 +63,4 @@ result<> require_flags(Flags flags, unsigned known, const char* type, const char
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, bits, known));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 
 #include <gpu/graph/graph.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A capture in progress that the library began.
 struct active_capture : open_capture {
@@ -59,4 +59,4 @@ inline result<> require_no_capture_to(CUgraph graph, const char* function,
       where));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

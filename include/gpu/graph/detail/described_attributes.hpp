@@ -6,7 +6,7 @@
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/graph/node_description.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline result<> set_node_attribute(CUgraphNode node, const CUlaunchAttribute& attribute,
                                    source_location where) noexcept {
@@ -68,4 +68,4 @@ inline result<> reset_other_attributes(graph_node node, const node_parameters& p
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

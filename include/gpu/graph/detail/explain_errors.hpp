@@ -8,7 +8,7 @@
 
 #include <gpu/graph/dependencies.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline bool is_driver_error(const cuda_error& error, CUresult code) noexcept {
   return error.domain() == error_domain::driver && error.code() == code;
@@ -218,4 +218,4 @@ inline cuda_error explain_capture(cuda_error error, const stream_ref& stream,
   return record_error(detail::move(error).with_details(out.finish()));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/graph/detail/object_shares.hpp>
 #include <gpu/graph/node_description.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The shares of a graph in code and events. An executable graph has shares of its own.
 struct graph_keeper {
@@ -71,4 +71,4 @@ inline result<> keep_by_driver(CUgraph graph, object_shares&& shares, const char
   return keep_in_graph(graph, kept, &graph_keeper::drop_at, where);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

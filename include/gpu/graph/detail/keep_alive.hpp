@@ -8,7 +8,7 @@
 #include <gpu/driver/detail/host_call.hpp>
 #include <gpu/kernel/detail/shared_object.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// An object that a graph keeps alive.
 struct kept_object {
@@ -55,4 +55,4 @@ inline void destroy_put_aside() noexcept {
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

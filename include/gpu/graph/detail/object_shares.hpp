@@ -9,7 +9,7 @@
 #include <gpu/graph/graph_node.hpp>
 #include <gpu/kernel/detail/shared_object.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// One share, in a list.
 struct object_share {
@@ -117,4 +117,4 @@ inline result<> take_of_nodes(share_taking& taking, CUgraph graph, context_ref c
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

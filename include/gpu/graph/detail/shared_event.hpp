@@ -6,7 +6,7 @@
 #include <gpu/driver/calls.hpp>
 #include <gpu/kernel/detail/shared_object.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 struct shared_event;
 
@@ -84,4 +84,4 @@ inline shared_event* take_share_in(CUevent native) noexcept {
   return made;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/interop/detail/library_handle.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 struct cufft_library;
 
@@ -116,4 +116,4 @@ inline result<> require_fft_size(const char* function, std::size_t size, std::si
   return fail(refusal(errc::invalid_argument, function, words.finish(), where));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 
 #include <complex>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 struct cusolver_library;
 
@@ -167,4 +167,4 @@ inline result<> require_valid_info(const char* function, const char* routine, in
   return fail(refusal(errc::invalid_argument, function, out.finish(), where));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/interop/detail/library_handle.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 struct cusparse_library;
 
@@ -122,4 +122,4 @@ constexpr dense_layout dense_layout_of(std::size_t rows, std::size_t columns, st
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

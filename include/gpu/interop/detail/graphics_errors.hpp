@@ -5,7 +5,7 @@
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline result<> check_gl_name(const char* function, const char* what, unsigned name,
                               source_location where) noexcept {
@@ -106,4 +106,4 @@ inline cuda_error partial_element_error(const char* function, std::size_t bytes,
   return refusal(errc::size_mismatch, function, out.finish(), where, bytes, size);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

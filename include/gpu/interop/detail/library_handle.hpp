@@ -8,7 +8,7 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/interop/detail/require_libcuda.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A handle of a library, and the stream that it works on. `Empty` stands for none.
 template <class Library, class Native, Native Empty> struct library_object {
@@ -75,4 +75,4 @@ inline void* to_pointer(CUdeviceptr address) noexcept {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/interop/detail/require_libcuda.hpp>
 #include <gpu/system/nccl_unique_id.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 /// Names a communicator before it exists: 128 bytes, the member `bytes`, which one rank makes and
 /// all ranks share, by MPI, a file (`save` and `load`) or memory. Copy it freely. (ncclUniqueId)
@@ -138,4 +138,4 @@ result<int> call_nccl(source_location where, Arguments... arguments) noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -15,7 +15,7 @@
 
 #include <ctime>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 enum class nccl_operation : int;
 
@@ -349,4 +349,4 @@ inline result<nccl_id> nccl_id::load(string_ref path, std::uint32_t timeout_ms,
       detail::refusal(errc::file_error, "gpu::nccl_id::load", words.finish(), where));
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

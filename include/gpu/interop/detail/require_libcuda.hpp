@@ -5,7 +5,7 @@
 #include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/driver/entry_points.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Fails with `errc::no_library` if the library would use another driver than the program does. A
 /// table that a test put in force works on every driver.
@@ -22,4 +22,4 @@ result<> require_libcuda(const char* function, source_location where) noexcept {
   return fail(refusal(errc::no_library, function, out.finish(), where));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -10,7 +10,7 @@
 #include <gpu/kernel/detail/prepared_launch.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Satisfied by views, which may be faulty.
 template <class A>
@@ -137,4 +137,4 @@ inline result<> check_owners(const prepared_launch& launch, const char* function
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

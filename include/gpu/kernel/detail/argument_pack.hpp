@@ -5,7 +5,7 @@
 
 #include <gpu/kernel/detail/kernel_record.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Values of the types `P...`, one after another.
 template <class... P> struct argument_values {
@@ -96,4 +96,4 @@ inline constexpr stated_parameters<sizeof...(A)> passed_list = {{stated_paramete
     alignof(typename untyped_argument<A>::value_type),
     parameter_type_of<typename untyped_argument<A>::value_type>()}...}};
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

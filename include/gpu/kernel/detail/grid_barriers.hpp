@@ -7,7 +7,7 @@
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns where a register begins that holds half of the address of the grid's workspace, which
 /// the driver passes to cooperative launches alone: %envreg1 or %envreg2. Or returns `ptx.size()`.
@@ -194,4 +194,4 @@ inline result<sequence<text>> find_grid_barriers(bytes_ref image, source_locatio
   });
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

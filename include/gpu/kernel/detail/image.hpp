@@ -5,7 +5,7 @@
 #include <gpu/core/result.hpp>
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 enum class image_kind : unsigned char { ptx, cubin, fatbin, unknown };
 
@@ -116,4 +116,4 @@ inline result<> check_image(bytes_ref image, source_location where) noexcept {
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -9,7 +9,7 @@
 
 #include <new>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The limits of a kernel on a device. Never change, and live until the process ends, because the
 /// records of launches point at their label even after the module is gone.
@@ -159,4 +159,4 @@ inline result<const kernel_limits*> read_limits(const char* function, CUkernel k
   return kept;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -9,7 +9,7 @@
 
 #include <new>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 struct delete_kernels {
   void operator()(CUkernel* kernels) const noexcept { delete[] kernels; }
@@ -61,4 +61,4 @@ inline result<text> symbol_of_kernel(CUlibrary library, string_ref asked,
   return fail(found.ambiguity("gpu::module::kernel", "module", asked, where));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

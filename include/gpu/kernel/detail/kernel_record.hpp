@@ -9,7 +9,7 @@
 #include <gpu/kernel/detail/shared_object.hpp>
 #include <gpu/kernel/detail/signature.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The record that all handles of a kernel share; lives as long as the kernel's code.
 struct kernel_record {
@@ -153,4 +153,4 @@ struct kernel_list {
   }
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 #include <gpu/kernel/detail/submit_launch.hpp>
 #include <gpu/kernel/kernel.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline void write(text_builder& out, const dims& d) noexcept {
   out << '{' << d.x << ", " << d.y << ", " << d.z << '}';
@@ -250,4 +250,4 @@ inline result<> check_and_submit(const prepared_launch& launch) noexcept {
   return launch_checked(launch);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/driver/detail/device_refusals.hpp>
 #include <gpu/system/environment.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Fails if cuLaunchKernel (or, if `extended`, cuLaunchKernelEx) is missing: the driver is not
 /// installed, this is a forked child, or the driver is too old. The error says which.
@@ -54,4 +54,4 @@ inline result<> explain_launch_failure(CUresult code, std::uint64_t ticket,
   return fail(detail::move(error));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/kernel/launch_config.hpp>
 
-namespace gpu::inline v1 {
+namespace gpu { inline namespace v1 {
 
 namespace detail {
 
@@ -95,4 +95,4 @@ result<> launch(located<stream_ref>, const launch_config&, const expected<T, cud
   return {};
 }
 
-}  // namespace gpu::inline v1
+}}  // namespace gpu::v1

@@ -14,7 +14,7 @@
 
 #include <new>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A name as written in the source, such as `axpy<float>`, and as it is in the module.
 struct module_name {
@@ -231,4 +231,4 @@ inline result<> find_kernel_of_source(module_state& state, string_ref asked, ker
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/kernel/detail/kernel_names.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns how many characters have to be inserted, removed or replaced to change `a` into `b`.
 /// Compares at most 127 characters.
@@ -99,4 +99,4 @@ inline result<> refuse_unknown_kernel(CUlibrary library, string_ref asked,
   return fail(refusal(errc::unknown_name, "gpu::module::kernel", out.finish(), where));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/kernel/detail/shared_memory_opt_in.hpp>
 #include <gpu/kernel/kernel.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Stands for all the dynamic shared memory that the kernel can have, in `call_with_opt_in`.
 inline constexpr std::size_t all_dynamic_shared = ~std::size_t{0};
@@ -66,4 +66,4 @@ inline result<> require_resident_blocks(const char* function, int blocks,
                       static_cast<std::uint64_t>(std::int64_t{blocks}), 1));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

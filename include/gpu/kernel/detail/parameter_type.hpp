@@ -6,7 +6,7 @@
 #include <gpu/core/detail/declared_name.hpp>
 #include <gpu/fwd.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 enum class passed_kind : unsigned char { unknown, anything, integer, floating };
 
@@ -108,4 +108,4 @@ constexpr bool may_pass(const parameter_type& argument, const parameter_type& pa
          argument.size == parameter.size;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

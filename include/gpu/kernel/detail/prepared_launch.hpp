@@ -6,7 +6,7 @@
 #include <gpu/kernel/detail/kernel_record.hpp>
 #include <gpu/kernel/launch_config.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// An argument that knows the context of its memory, a view, which may be faulty, or an argument
 /// that is refused.
@@ -32,4 +32,4 @@ struct prepared_launch {
   const text* refusal = nullptr;  ///< why the first owner that is refused is
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/kernel/detail/module_state.hpp>
 #include <gpu/kernel/jit_options.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Loads the machine code of a program, or its other code if the driver cannot run that.
 template <class Program>
@@ -100,4 +100,4 @@ inline result<> load_library_with_options(bytes_ref image, const jit_options& op
   return fail(record_error(detail::move(explained).with_details(out.finish())));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/kernel/detail/kernel_record.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A kernel on a device, in a context of the device, and the caller to name in errors.
 struct kernel_on_device {
@@ -68,4 +68,4 @@ inline result<> raise_dynamic_shared(const kernel_on_device& target,
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 
 #include <gpu/driver/detail/cuda_header.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// An object with as many owners as shares. After the last share is dropped, the next
 /// `end_unwanted` calls `end`.
@@ -180,4 +180,4 @@ inline shared_object* take_share_of(CUkernel native) noexcept {
   return each != nullptr && each->code->take_share() ? each->code : nullptr;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/core/type_name.hpp>
 #include <gpu/kernel/detail/parameter_type.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A parameter as the module describes it.
 struct module_parameter {
@@ -205,4 +205,4 @@ inline cuda_error signature_error(const signature_words& words, string_ref asked
                  actual_count);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

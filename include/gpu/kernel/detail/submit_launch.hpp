@@ -6,7 +6,7 @@
 #include <gpu/kernel/detail/launch_failure.hpp>
 #include <gpu/kernel/detail/prepared_launch.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The attributes of a launch and, as more of them, its cooperation and its cluster.
 struct whole_attributes {
@@ -74,4 +74,4 @@ inline result<> submit_any(const prepared_launch& launch, const kernel_limits& l
   return submit(launch.stream, config, launch.kernel, limits, launch.arguments, launch.where);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

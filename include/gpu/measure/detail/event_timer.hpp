@@ -5,7 +5,7 @@
 #include <gpu/driver/event.hpp>
 #include <gpu/driver/stream.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Times work between two events. One object times any amount of work, one after another.
 class event_timer {
@@ -37,4 +37,4 @@ class event_timer {
   event start_, stop_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

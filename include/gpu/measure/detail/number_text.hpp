@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns a number with so many significant digits, or with as many as it takes to read it back.
 inline std::string number_text(double value, int digits = 0) {
@@ -77,4 +77,4 @@ inline std::string_view view_of(const text& characters) {
   return {characters.data(), characters.size()};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 struct nvml_library;
 
@@ -64,4 +64,4 @@ struct nvml_library {
 
 using scoped_nvml_table = scoped_library_table<nvml_library>;
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/measure/detail/number_text.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns the beginning of a picture: its size in pixels, its font, a white ground.
 inline std::string svg_head(double width, double height) {
@@ -23,4 +23,4 @@ inline std::string chart_text(double x, double y, const char* style, std::string
          xml_text(characters) + "</text>\n";
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/detail/library_pool.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Ranges that have a context until they are moved from.
 template <class Range>
@@ -145,4 +145,4 @@ inline result<> allocate(const stream_ref& stream, std::size_t bytes, device_mem
   return allocate(stream.context(), bytes, memory, where);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

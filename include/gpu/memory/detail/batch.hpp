@@ -7,7 +7,7 @@
 
 #include <new>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Owns `count` elements on the heap; `data` is null if there was no memory.
 template <class T> struct scratch_array {
@@ -31,4 +31,4 @@ inline result<> require_batch_stream(const stream_ref& stream, const char* funct
   return fail(refusal(errc::invalid_argument, function, out.finish(), where));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 
 #include <gpu/driver/stream.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Sets `captured` to whether `stream` is being captured. (cuStreamIsCapturing)
 inline result<> get_captured(const stream_ref& stream, bool& captured,
@@ -31,4 +31,4 @@ inline result<> require_no_capture(const stream_ref& stream, const char* functio
   return fail(refusal(errc::capture_prohibited, function, out.finish(), where));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

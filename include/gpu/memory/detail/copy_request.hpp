@@ -6,7 +6,7 @@
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// One end of a copy.
 struct copy_end {
@@ -232,4 +232,4 @@ inline result<> copy_now(const copy_end& source, const copy_end& destination,
   return copied;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

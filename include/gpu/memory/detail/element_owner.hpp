@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The alignment of memory from the driver, on a device and on the host.
 inline constexpr std::size_t memory_alignment = 256;
@@ -132,4 +132,4 @@ template <class Buffer> struct buffer_argument {
   static auto context(const Buffer& buffer) noexcept { return buffer.context(); }
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Iterators, also single-pass ones, whose elements convert to `T`.
 template <class Iterator, class T>
@@ -37,4 +37,4 @@ concept nothrow_default_makeable = requires {
   { T{} } noexcept;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

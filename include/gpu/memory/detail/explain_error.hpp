@@ -6,7 +6,7 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/library_pools.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Adds `sentence` to an error of the driver with this code; returns every other error unchanged.
 inline cuda_error explain_code(cuda_error error, CUresult code, const char* sentence) noexcept {
@@ -59,4 +59,4 @@ inline cuda_error explain_out_of_memory(cuda_error error, context_ref context,
   return record_error(detail::move(error).with_details(out.finish()).with_values(bytes, free));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

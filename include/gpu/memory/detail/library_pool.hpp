@@ -9,7 +9,7 @@
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns whether a call failed because the driver or the device has no memory pools.
 inline bool is_without_pools(const cuda_error& error) noexcept {
@@ -173,4 +173,4 @@ result<> with_kept_memory(const stream_ref& stream, const Made& made, Get get) n
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

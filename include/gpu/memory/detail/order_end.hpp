@@ -6,7 +6,7 @@
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Makes the stream that frees memory wait for the work that is queued on another one. Memory that
 /// belongs to no stream waits for all of them anyway.
@@ -25,4 +25,4 @@ inline result<> order_end(const char* function, const device_allocation& memory,
   return gpu::wait(memory.stream, used, where);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 template <class T, class... List> inline constexpr int count_of = (int{same<T, List>} + ... + 0);
 
@@ -105,4 +105,4 @@ inline void pick_axes(view_layout& view, const axis_pick* picks, int count) noex
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/pinned_flags.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Fails with `errc::invalid_argument` if `flags` has bits that `pinned_flags` does not have.
 inline result<> check_pinned_flags(pinned_flags flags, const char* function,
@@ -71,4 +71,4 @@ inline result<> get_mapped_address(void* address, context_ref context, pinned_fl
       context.native(), where, &mapped, address, 0);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

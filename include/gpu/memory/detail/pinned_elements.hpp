@@ -7,7 +7,7 @@
 #include <gpu/memory/detail/pinned_allocation.hpp>
 #include <gpu/memory/pinned_span.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 template <class T> class pinned_elements : public host_elements<element_owner<T, pinned_memory>> {
  public:
@@ -31,4 +31,4 @@ template <class T> class pinned_elements : public host_elements<element_owner<T,
   using host_elements<element_owner<T, pinned_memory>>::host_elements;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

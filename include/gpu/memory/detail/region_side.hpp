@@ -7,7 +7,7 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/memory/pitched_span.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 template <class> inline constexpr bool is_pitched_view = false;
 template <class T, memory_side Side>
@@ -106,4 +106,4 @@ constexpr CUmemorytype memory_type_of(const region_side& side) noexcept {
   return side.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A random access iterator that does what `std::reverse_iterator<T*>` does. It exists because
 /// <iterator> alone costs a compiler as much as all memory headers together.
@@ -75,4 +75,4 @@ template <class T> class reverse_iterator {
   T* base_ = nullptr;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

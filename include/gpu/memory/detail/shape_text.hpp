@@ -5,7 +5,7 @@
 #include <gpu/core/text.hpp>
 #include <gpu/memory/shape.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Writes a shape as Python does: `(3, 4)`, `(3,)`.
 inline void write_extents(text_builder& out, const std::size_t* extents, int rank) noexcept {
@@ -18,4 +18,4 @@ template <int Rank> void write_shape(text_builder& out, const shape<Rank>& exten
   write_extents(out, extents.begin(), Rank);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 enum class fault_kind : unsigned char {
   none,
@@ -219,4 +219,4 @@ inline cuda_error fault_error(const view_fault& fault, const char* user, const c
                  static_cast<std::uint64_t>(fault.asked), static_cast<std::uint64_t>(fault.limit));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

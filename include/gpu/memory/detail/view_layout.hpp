@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The largest number of axes of a view that the functions of views make.
 inline constexpr int most_view_axes = 16;
@@ -90,4 +90,4 @@ inline view_fault check_foreign(std::uintptr_t address, std::size_t element_byte
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

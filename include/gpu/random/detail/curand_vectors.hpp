@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The dimensions for which cuRAND has vectors.
 inline constexpr std::size_t curand_dimensions = 20000;
@@ -56,4 +56,4 @@ template <class Word> struct curand_vectors {
   }
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -10,7 +10,7 @@
 #include <gpu/random/detail/random_jumps_header.hpp>
 #include <gpu/random/detail/sobol_header.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr device_code_header random_headers[] = {
     {random_header_name, random_header},   {philox_header_name, philox_header},
@@ -20,4 +20,4 @@ inline constexpr device_code_header random_headers[] = {
 };
 inline const offered_headers offered_random_headers{random_headers};
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

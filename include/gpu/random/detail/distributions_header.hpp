@@ -2,7 +2,7 @@
 /// \file
 /// The text of `<gpu/device/distributions.hpp>`: distributions of random numbers in device code.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char random_header_name[] = "gpu/random.hpp";
 inline constexpr char random_header[] = R"gpu(#ifndef GPU_RANDOM_HPP
@@ -376,4 +376,4 @@ template <class Engine> __device__ inline double binomial(Engine& engine, double
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

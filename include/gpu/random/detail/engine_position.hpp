@@ -7,7 +7,7 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The place of an engine: which seed, which of its sequences, and how many numbers of it are used.
 struct engine_position {
@@ -93,4 +93,4 @@ inline result<engine_position> read_position(const char* name, string_ref writte
   return fail(refusal(errc::invalid_argument, "gpu::from_text", out.finish(), where));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

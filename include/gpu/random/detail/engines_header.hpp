@@ -4,7 +4,7 @@
 /// which `<gpu/random.hpp>` includes. The numbers are those of cuRAND's device functions for the
 /// same seed, sequence and offset.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char philox_header_name[] = "gpu/device/philox.hpp";
 inline constexpr char philox_header[] = R"gpu(#ifndef GPU_DEVICE_PHILOX_HPP
@@ -338,4 +338,4 @@ __device__ inline unsigned long long bits53(mrg32k3a& engine) {
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr unsigned mt19937_words = 624;        ///< of a state
 inline constexpr unsigned mt19937_generators = 8192;  ///< that take turns, 2^2048 numbers apart
@@ -200,4 +200,4 @@ inline void write_mt19937_state(std::uint32_t* out, std::uint32_t seed) noexcept
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

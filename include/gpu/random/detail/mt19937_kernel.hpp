@@ -7,7 +7,7 @@
 #include <gpu/random/detail/mt19937_source.hpp>
 #include <gpu/random/detail/random_request.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Numbers that all generators make of one state each.
 inline constexpr std::uint64_t mt19937_range = mt19937_words * std::uint64_t{mt19937_generators};
@@ -89,4 +89,4 @@ template <class T> __device__ inline T normal(stored_words& words) {
 }  // namespace gpu
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

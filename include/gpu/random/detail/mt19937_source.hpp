@@ -2,7 +2,7 @@
 /// \file
 /// The device code that makes the numbers of MT19937.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char mt19937_source[] = R"gpu(
 namespace gpu {
@@ -244,4 +244,4 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -2,7 +2,7 @@
 /// \file
 /// The text of `<gpu/device/poisson.hpp>`: Poisson distributed numbers in device code.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char poisson_header_name[] = "gpu/device/poisson.hpp";
 inline constexpr char poisson_header[] = R"gpu(#ifndef GPU_DEVICE_POISSON_HPP
@@ -153,4 +153,4 @@ template <class Engine> __device__ inline double poisson(Engine& engine, double 
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

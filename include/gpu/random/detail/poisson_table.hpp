@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The sums of probabilities that `poisson_sums` of poisson_header.hpp has, with the same bits: the
 /// same operations in the same order, of which no product can be joined with a sum.
@@ -85,4 +85,4 @@ inline void make_poisson_table(double mean, poisson_table& made) noexcept {
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 enum class random_kind : unsigned char {
   bits,
@@ -189,4 +189,4 @@ inline result<> check_distribution(const random_distribution& d, const random_el
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The type of the elements that are made, in device code and by its range.
 struct random_element {
@@ -58,4 +58,4 @@ template <class T> constexpr random_element random_element_of() noexcept {
   return made;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -3,7 +3,7 @@
 /// The text of `<gpu/device/random_jumps.hpp>`: the powers of x by which XORWOW and MRG32k3a skip
 /// numbers.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char random_jumps_header_name[] = "gpu/device/random_jumps.hpp";
 
@@ -348,4 +348,4 @@ static __device__ const unsigned mrg32k3a_jumps[191][6] = {
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/random/detail/poisson_table.hpp>
 #include <gpu/random/detail/random_text.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 struct random_family;
 struct advance_family;
@@ -180,4 +180,4 @@ inline result<> run_random(const random_request& request, const stream_ref& stre
   return run_elementwise({state, stream, where, list}, &threads);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -6,7 +6,7 @@
 #include <gpu/compiler/instance.hpp>
 #include <gpu/random/detail/random_kernel.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// `gpu::random::leaf_state` of the preamble.
 struct random_leaf_state {
@@ -266,4 +266,4 @@ const leaf_description& describe_leaf(const random_request& request,
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

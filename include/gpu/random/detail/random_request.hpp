@@ -6,7 +6,7 @@
 #include <gpu/random/detail/random_distribution.hpp>
 #include <gpu/random/engines.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 enum class engine_kind : unsigned char {
   philox,
@@ -163,4 +163,4 @@ inline result<> check_source(const random_request& request, source_location wher
   return fail(refusal(errc::invalid_argument, request.recipe().function, out.finish(), where));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

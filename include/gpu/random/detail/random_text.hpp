@@ -5,7 +5,7 @@
 #include <gpu/random/detail/mt19937_kernel.hpp>
 #include <gpu/random/detail/random_request.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Writes the text of a kernel.
 class random_writer {
@@ -205,4 +205,4 @@ class random_writer {
   bool aligned_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

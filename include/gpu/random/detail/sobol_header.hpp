@@ -3,7 +3,7 @@
 /// The text of `<gpu/device/sobol.hpp>`: Sobol's sequences in device code, and the distributions
 /// that keep their order.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char sobol_header_name[] = "gpu/device/sobol.hpp";
 inline constexpr char sobol_header[] = R"gpu(#ifndef GPU_DEVICE_SOBOL_HPP
@@ -143,4 +143,4 @@ template <class Word> __device__ inline double poisson(sobol<Word>& engine, doub
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

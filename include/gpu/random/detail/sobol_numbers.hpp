@@ -33,7 +33,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Dimensions in the table: all primitive polynomials of up to degree 13, and the first dimension.
 inline constexpr std::size_t sobol_dimensions = 1111;
@@ -230,4 +230,4 @@ template <class Word> void add_direction_vectors(sequence<Word>& out, std::size_
   }
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,10 +5,10 @@
 #include <gpu/compiler/detail/offered_headers.hpp>
 #include <gpu/tensor_copy/detail/tensor_copy_header.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr device_code_header tensor_copy_headers[] = {
     {tensor_copy_header_name, tensor_copy_header}};
 inline const offered_headers offered_tensor_copy_headers{tensor_copy_headers};
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

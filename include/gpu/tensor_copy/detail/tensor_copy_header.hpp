@@ -3,7 +3,7 @@
 /// The text of the header `<gpu/tensor_copy.hpp>` for device code: the functions that use tensor
 /// maps.
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr char tensor_copy_header_name[] = "gpu/tensor_copy.hpp";
 
@@ -397,4 +397,4 @@ __device__ inline void prefetch_map(const tensor_map<T, Rank>& map) {
 #endif
 )gpu";
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -9,7 +9,7 @@
 #include <gpu/memory/detail/view_layout.hpp>
 #include <gpu/tensor_copy/tensor_map_options.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 inline constexpr int most_tensor_axes = 5;
 inline constexpr std::size_t most_box_elements = 256;  ///< along an axis
@@ -261,4 +261,4 @@ inline result<> check_corners(int axis, int lower, int upper, std::size_t extent
   return call.refuse(out, static_cast<std::uint64_t>(pixels), 1);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

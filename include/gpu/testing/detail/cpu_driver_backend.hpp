@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace gpu::inline v1::testing {
+namespace gpu { inline namespace v1 { namespace testing {
 
 namespace machine {
 class cost_table;
@@ -45,4 +45,4 @@ struct backend {
 const backend& current_backend() noexcept;
 
 }  // namespace cpu
-}  // namespace gpu::inline v1::testing
+}}}  // namespace gpu::v1::testing

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace gpu::inline v1::testing::nccl {
+namespace gpu { inline namespace v1 { namespace testing::nccl {
 
 /// ncclRedOp_t.
 enum class operation : int { sum, product, max, min, average };
@@ -93,4 +93,4 @@ inline bytes combine(const std::vector<bytes>& parts, int type, operation how) {
   }
 }
 
-}  // namespace gpu::inline v1::testing::nccl
+}}}  // namespace gpu::v1::testing::nccl

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace gpu::inline v1::testing::nccl {
+namespace gpu { inline namespace v1 { namespace testing::nccl {
 
 /// ncclResult_t.
 enum code : int {
@@ -231,4 +231,4 @@ inline int state_of(const rank_state& self) {
   return success;
 }
 
-}  // namespace gpu::inline v1::testing::nccl
+}}}  // namespace gpu::v1::testing::nccl

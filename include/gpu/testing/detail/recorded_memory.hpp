@@ -14,7 +14,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace gpu::inline v1::testing::detail {
+namespace gpu { inline namespace v1 { namespace testing::detail {
 
 /// An argument that points to as many elements as another argument says.
 struct counted_argument {
@@ -310,4 +310,4 @@ class recorded_memory {
   std::string json_;
 };
 
-}  // namespace gpu::inline v1::testing::detail
+}}}  // namespace gpu::v1::testing::detail

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace gpu::inline v1::testing::detail {
+namespace gpu { inline namespace v1 { namespace testing::detail {
 
 inline std::string hexadecimal(std::uint64_t value) {
   char digits[20];
@@ -81,4 +81,4 @@ inline constexpr bool is_out_parameter<T*> =
     !std::is_const_v<T> && !std::is_same_v<T, char> && !std::is_same_v<T, void*> &&
     (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>);
 
-}  // namespace gpu::inline v1::testing::detail
+}}}  // namespace gpu::v1::testing::detail

@@ -6,7 +6,7 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/texture/array_shape.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The device attributes that limit one kind of array; 0 if the kind has no such extent.
 struct array_limits {
@@ -223,4 +223,4 @@ inline result<> check_array(const char* function, device on, const array_shape& 
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

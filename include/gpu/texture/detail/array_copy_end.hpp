@@ -7,7 +7,7 @@
 #include <gpu/memory/copy_2d.hpp>
 #include <gpu/texture/cuda_array.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 template <class T> cuda_array_ref<T> array_ref_of(const cuda_array_ref<T>& array) noexcept {
   return array;
@@ -195,4 +195,4 @@ inline result<> make_sides(const array_copy_end& source, const array_copy_end& d
 template <class Source, class Destination>
 concept copies_array = any_array_end<Source> || any_array_end<Destination>;
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

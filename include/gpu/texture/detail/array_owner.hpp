@@ -6,7 +6,7 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/texture/array_shape.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The T of arrays whose format is known only at run time.
 template <class T>
@@ -85,4 +85,4 @@ template <class Self, template <class> class Ref, class T, class Destroy> class 
   unique_handle<Ref<T>, Destroy> handle_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/texture/texture_resource.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The base of `texture_ref` and `surface_ref`: the driver's 64-bit handle.
 template <class Self> class image_ref_base {
@@ -93,4 +93,4 @@ template <class Ref, class Kept, auto Destroy> class image_owner {
   unique_handle<image_object, destroy_image<Destroy>> handle_;
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -8,7 +8,7 @@
 #include <gpu/texture/detail/texture_checks.hpp>
 #include <gpu/texture/resource_view.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The memory of a texture, and the shape of its array.
 struct texture_request {
@@ -113,4 +113,4 @@ inline result<> make_texture(texture_request request, texture_options options,
       partial ? &native_view : nullptr);
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

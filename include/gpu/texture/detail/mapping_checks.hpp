@@ -5,7 +5,7 @@
 #include <gpu/memory/physical_memory.hpp>
 #include <gpu/texture/array_shape.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// The physical memory that a part of an array needs.
 struct mapped_bytes {
@@ -75,4 +75,4 @@ inline result<> check_room(const char* function, const physical_memory& memory, 
   return fail(refusal(errc::index_out_of_range, function, out.finish(), where, needed.size, room));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -5,7 +5,7 @@
 #include <gpu/texture/texture_options.hpp>
 #include <gpu/texture/texture_resource.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns `errc::invalid_argument` for values that are invalid for every texture.
 inline result<> check_values(const char* function, const texture_options& options,
@@ -159,4 +159,4 @@ inline result<> require_texture_memory(const char* function, const texture_resou
   return {};
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

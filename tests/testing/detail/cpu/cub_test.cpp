@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace cub_test {
-namespace {
+namespace cub_test { namespace {
 
 constexpr const char* source = R"(
 #include <cub/block/block_exchange.cuh>
@@ -293,5 +292,4 @@ TEST_CASE("algorithms of CUB that select unwritten values away make no mistake",
   }
 }
 
-}  // namespace
-}  // namespace cub_test
+}}  // namespace cub_test

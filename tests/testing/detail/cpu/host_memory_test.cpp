@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace cpu_host_memory_test {
-namespace {
+namespace cpu_host_memory_test { namespace {
 
 using table = gpu::driver::entry_points;
 
@@ -375,5 +374,4 @@ TEST_CASE("each allocation of the CPU driver may fail", "[cpu][host_memory][thor
   CHECK(swept > 1000);
 }
 
-}  // namespace
-}  // namespace cpu_host_memory_test
+}}  // namespace cpu_host_memory_test

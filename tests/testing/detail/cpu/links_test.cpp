@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace links_test {
-namespace {
+namespace links_test { namespace {
 
 using test::driver_fixture;
 
@@ -437,5 +436,4 @@ TEST_CASE("a link reads files", "[cpu][link]") {
   std::remove(path);
 }
 
-}  // namespace
-}  // namespace links_test
+}}  // namespace links_test

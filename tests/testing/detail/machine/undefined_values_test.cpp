@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace undefined_values_test {
-namespace {
+namespace undefined_values_test { namespace {
 
 using namespace machine_test;
 
@@ -121,5 +120,4 @@ TEST_CASE("a fault names the load behind a value that has an effect", "[machine]
   CHECK(result.error->where == 1024 + 64);
 }
 
-}  // namespace
-}  // namespace undefined_values_test
+}}  // namespace undefined_values_test

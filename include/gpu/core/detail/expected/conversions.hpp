@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1::fallback::inline abi {
+namespace gpu { inline namespace v1 { namespace fallback { inline namespace abi {
 
 /// True if an `expected` can hold a `T` as its value.
 template <class> inline constexpr bool is_value_type = true;
@@ -60,4 +60,4 @@ concept assigns_error = constructible<E, G> && assignable<E&, G> && replaces_str
 template <class T, class E>
 concept one_moves_without_throwing = nothrow_constructible<T, T> || nothrow_constructible<E, E>;
 
-}  // namespace gpu::inline v1::fallback::inline abi
+}}}}  // namespace gpu::v1::fallback::abi

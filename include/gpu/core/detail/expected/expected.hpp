@@ -13,7 +13,7 @@
 
 #include <initializer_list>
 
-namespace gpu::inline v1::fallback::inline abi {
+namespace gpu { inline namespace v1 { namespace fallback { inline namespace abi {
 
 /// A value of type `T`, or the error that explains why there is none.
 template <class T, class E>
@@ -397,4 +397,4 @@ class [[nodiscard(
   bool has_value_;
 };
 
-}  // namespace gpu::inline v1::fallback::inline abi
+}}}}  // namespace gpu::v1::fallback::abi

@@ -7,7 +7,7 @@
 
 #include <initializer_list>
 
-namespace gpu::inline v1::fallback::inline abi {
+namespace gpu { inline namespace v1 { namespace fallback { inline namespace abi {
 
 /// True if an `expected<U, G>`, whose error is seen as `GF`, converts to an `expected<void, E>`.
 template <class GF, class E, class U, class G>
@@ -280,4 +280,4 @@ class [[nodiscard(
   bool has_value_;
 };
 
-}  // namespace gpu::inline v1::fallback::inline abi
+}}}}  // namespace gpu::v1::fallback::abi

@@ -9,7 +9,7 @@
 #  include <cstdio>
 #endif
 
-namespace gpu::inline v1::fallback::inline abi {
+namespace gpu { inline namespace v1 { namespace fallback { inline namespace abi {
 
 template <class X>
 concept copy_constructible = constructible<X, const X&>;
@@ -116,4 +116,4 @@ template <class E, class G> [[gnu::always_inline]] inline constexpr void bad_acc
 }
 #endif
 
-}  // namespace gpu::inline v1::fallback::inline abi
+}}}}  // namespace gpu::v1::fallback::abi

@@ -5,7 +5,7 @@
 
 #include <gpu/core/detail/expected/unexpected.hpp>
 
-namespace gpu::inline v1::fallback::inline abi {
+namespace gpu { inline namespace v1 { namespace fallback { inline namespace abi {
 
 struct value_of_call {};  ///< Selects the constructor that stores the value that a call returns.
 struct error_of_call {};  ///< Selects the constructor that stores the error that a call returns.
@@ -95,4 +95,4 @@ struct monadic {
   }
 };
 
-}  // namespace gpu::inline v1::fallback::inline abi
+}}}}  // namespace gpu::v1::fallback::abi

@@ -5,7 +5,7 @@
 #include <gpu/core/detail/expected/expected.hpp>
 #include <gpu/core/detail/expected/expected_void.hpp>
 
-namespace gpu::inline v1::fallback::inline abi {
+namespace gpu { inline namespace v1 { namespace fallback { inline namespace abi {
 
 template <class T, class E>
   requires requires(expected<T, E>& a) { a.swap(a); }
@@ -34,4 +34,4 @@ constexpr bool operator==(const expected<T, E>& a, const unexpected<G>& failure)
   return !a.has_value() && static_cast<bool>(a.error() == failure.error());
 }
 
-}  // namespace gpu::inline v1::fallback::inline abi
+}}}}  // namespace gpu::v1::fallback::abi

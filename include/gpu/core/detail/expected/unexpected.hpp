@@ -8,13 +8,14 @@
 #include <initializer_list>
 #include <new>  // std::exception, as the base of std::bad_alloc
 
-namespace gpu::inline v1::fallback {
+namespace gpu { inline namespace v1 { namespace fallback {
 /// The tag becomes part of the name of every function that returns one of these types: see
 /// expected.hpp.
-inline namespace abi __attribute__((abi_tag("gpu_fallback"))) {}
-}  // namespace gpu::inline v1::fallback
+inline namespace abi __attribute__((abi_tag("gpu_fallback"))) {
+}
+}}}  // namespace gpu::v1::fallback
 
-namespace gpu::inline v1::fallback::inline abi {
+namespace gpu { inline namespace v1 { namespace fallback { inline namespace abi {
 
 template <class T, class E> class expected;
 template <class E> class unexpected;
@@ -166,4 +167,4 @@ template <class E> class bad_expected_access : public bad_expected_access<void> 
   E error_;
 };
 
-}  // namespace gpu::inline v1::fallback::inline abi
+}}}}  // namespace gpu::v1::fallback::abi

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <new>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 struct cached_block;
 
@@ -358,4 +358,4 @@ class alignas(128) block_arena {
   cached_block* lists_[rows][steps] = {};
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/memory/detail/caching/segments.hpp>
 #include <gpu/memory/detail/caching/state.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// Moves the smallest common segment that is large enough to `lane`, and takes a block from it;
 /// returns null if none fits. The stream waits for work that may still use the segment. Call it
@@ -153,4 +153,4 @@ inline result<cached_block*> take_slow_path(caching_state& state, unsigned long 
   return taken;
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/memory/detail/caching/waiting_blocks.hpp>
 #include <gpu/memory/detail/pinned_allocation.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// One of the arenas among which the threads are distributed, so that they rarely wait for each
 /// other.
@@ -142,4 +142,4 @@ inline void pinned_lane::give_back(returnable& returned) noexcept {
   lane.lock.unlock();
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

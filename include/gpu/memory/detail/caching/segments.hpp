@@ -7,7 +7,7 @@
 #include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/detail/caching/block_arena.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// More than any device or host has, but small enough to be rounded up without overflow.
 inline constexpr std::size_t most_segment_bytes = ~std::size_t{0} / 1024 * 512;
@@ -134,4 +134,4 @@ cuda_error explain_held_memory(cuda_error error, std::size_t held_bytes, std::si
   return record_error(detail::move(error).with_details(out.finish()).with_values(asked, limit));
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

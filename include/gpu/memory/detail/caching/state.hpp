@@ -9,7 +9,7 @@
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/system/mutex.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 struct caching_state;
 
@@ -260,4 +260,4 @@ inline void stream_lane::give_back(returnable& returned) noexcept {
   lane.lock.unlock();
 }
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

@@ -7,7 +7,7 @@
 #include <gpu/memory/detail/caching/block_arena.hpp>
 #include <gpu/system/mutex.hpp>
 
-namespace gpu::inline v1::detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 /// A block that is freed when its event has completed. The blocks of one stream form a list, oldest
 /// first. The first block of each list has pointers to the last one, and to the next stream's list.
@@ -170,4 +170,4 @@ class waiting_blocks {
   waiting_block* spare_ = nullptr;  // each has an event to reuse
 };
 
-}  // namespace gpu::inline v1::detail
+}}}  // namespace gpu::v1::detail

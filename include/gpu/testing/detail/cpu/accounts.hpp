@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Allocations are accounted in units of this many bytes, and begin at a multiple of it.
 inline constexpr std::uint64_t allocation_unit = 512;
@@ -90,4 +90,4 @@ inline void return_to_pool(driver_state& driver, const memory_block& block) {
   credit_pool(driver, block.pool, block.charged);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Runs addr2line for one program file. Without the tool, addresses have no lines.
 class addr2line {
@@ -140,4 +140,4 @@ inline std::vector<std::string> lines_of(const std::string& file, std::uintptr_t
   return tool->lines(address);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

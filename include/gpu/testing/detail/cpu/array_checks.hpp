@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The names of the limits of one kind of array; 0 if there is none.
 struct array_limits {
@@ -135,4 +135,4 @@ inline CUDA_ARRAY3D_DESCRIPTOR level_form(CUDA_ARRAY3D_DESCRIPTOR form, unsigned
   return form;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

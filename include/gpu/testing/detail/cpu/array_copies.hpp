@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Finds the address of a run of bytes of an array, which must be in the array's first row.
 inline CUresult locate_run(call& c, CUarray handle, std::size_t offset, std::size_t bytes,
@@ -38,9 +38,9 @@ inline CUresult copy_from_array(call& c, std::uint64_t to, named_as to_name, CUa
   return copy_bytes(c, to, to_name, source, named_as::array, bytes, order);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult memcpy_htoa(call& c, CUarray to, std::size_t offset, const void* from,
                             std::size_t bytes) {
@@ -74,4 +74,4 @@ inline CUresult memcpy_atoa(call& c, CUarray to, std::size_t to_offset, CUarray 
   return copy_from_array(c, target, named_as::array, from, from_offset, bytes, {});
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The properties of a format with a number of channels.
 struct format_facts {
@@ -170,4 +170,4 @@ constexpr format_facts find_format(CUresourceViewFormat format) noexcept {
   }
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

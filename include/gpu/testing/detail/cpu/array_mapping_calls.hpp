@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// One checked request: the runs of texels, and the memory to map to them, or null.
 struct mapping_request {
@@ -77,9 +77,9 @@ inline CUresult read_mapping(call& c, const CUarrayMapInfo& info, const device_s
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 /// Waits for the work before it, so that the memory is mapped when the call returns.
 inline CUresult mem_map_array_async(call& c, CUarrayMapInfo* list, unsigned count,
@@ -108,4 +108,4 @@ inline CUresult mem_map_array_async(call& c, CUarrayMapInfo* list, unsigned coun
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// A run of texels, and where it lies in the memory of the part that it belongs to.
 struct mapped_run {
@@ -168,4 +168,4 @@ inline bool find_runs(const mapped_levels& of, const CUarrayMapInfo& info,
   return false;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <span>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Memory is mapped to arrays in tiles of so many bytes.
 inline constexpr std::uint64_t tile_bytes = 65536;
@@ -84,4 +84,4 @@ inline CUresult give_sparse_properties(std::span<const array_ptr> levels,
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 struct context_state;
 struct array_state;
@@ -68,4 +68,4 @@ struct image_object {
   std::string place;
 };
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

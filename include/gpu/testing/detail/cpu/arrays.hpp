@@ -16,7 +16,7 @@
 #include <span>
 #include <string>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline CUresult find_array(call& c, CUarray handle, array_ptr& array) {
   array = c.driver.arrays.find(handle);
@@ -112,9 +112,9 @@ inline CUresult free_array(call& c, const context_ptr& owner, std::uint64_t base
   return c.tell_fault(*owner);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult array_3d_create(call& c, CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* form) {
   context_ptr context;
@@ -246,4 +246,4 @@ inline CUresult mipmapped_array_get_sparse_properties(call& c,
   return give_sparse_properties(array->levels, *properties);
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Adds to the nodes that a captured stream's next node depends on. Of two dependencies on a node
 /// the stricter holds: ports count from the end of a kernel to its beginning.
@@ -106,9 +106,9 @@ inline CUresult check_begin(call& c, CUstream handle, CUstreamCaptureMode mode,
   return stream->capture ? CUDA_ERROR_ILLEGAL_STATE : CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult stream_begin_capture(call& c, CUstream handle, CUstreamCaptureMode mode) {
   stream_ptr stream;
@@ -231,4 +231,4 @@ inline CUresult thread_exchange_stream_capture_mode(call& c, CUstreamCaptureMode
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Checks the arguments of both occupancy queries of clusters, and returns in `blocks` the number
 /// of blocks of a multiprocessor: at most 8 for a launch with clusters.
@@ -36,9 +36,9 @@ inline CUresult blocks_in_clusters(call& c, const CUlaunchConfig* config, CUfunc
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult occupancy_max_potential_cluster_size(call& c, int* size, CUfunction handle,
                                                      const CUlaunchConfig* config) {
@@ -74,4 +74,4 @@ inline CUresult occupancy_max_active_clusters(call& c, int* clusters, CUfunction
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

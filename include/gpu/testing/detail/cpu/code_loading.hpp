@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Returns the error code for each reason to reject an image.
 inline CUresult code_of(ptx::refusal reason) {
@@ -197,4 +197,4 @@ inline CUresult find_function(call& c, CUfunction handle, function_ptr& function
   return find_function(c, handle, context, function);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

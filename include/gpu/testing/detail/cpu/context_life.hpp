@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline constexpr int greatest_priority = -5;  // the least is 0
 
@@ -201,4 +201,4 @@ inline void drop_everything(driver_state& driver) {
   driver.contexts.clear();
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The number of CPU drivers that may be alive in a process at once: entry points are plain
 /// functions, and each driver has its own set of them.
@@ -32,4 +32,4 @@ inline constinit thread_local stacks_of_thread* own_stacks = nullptr;
 inline void free_own_stacks(void*) noexcept { delete std::exchange(own_stacks, nullptr); }
 inline constinit gpu::detail::thread_key own_stacks_key{&free_own_stacks};
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

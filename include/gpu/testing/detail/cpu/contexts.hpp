@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline constexpr unsigned context_flags_mask = CU_CTX_SCHED_MASK | CU_CTX_MAP_HOST |
                                                CU_CTX_LMEM_RESIZE_TO_MAX | CU_CTX_COREDUMP_ENABLE |
@@ -255,4 +255,4 @@ inline CUresult profiler_start(call& c) {
 }
 inline CUresult profiler_stop(call& c) { return profiler_start(c); }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// A copy in a stream, or, without one, in the default stream of the current context, where the
 /// call waits for it as the driver does.
@@ -44,9 +44,9 @@ inline CUresult check_peer_copy(call& c, CUcontext to, CUcontext from, CUstream 
   return stream->capture ? c.refuse_capture(*stream) : CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult memcpy(call& c, CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
   return copy_bytes(c, to, named_as::unified, from, named_as::unified, bytes, {});
@@ -89,4 +89,4 @@ inline CUresult memcpy_peer(call& c, CUdeviceptr to, CUcontext to_context, CUdev
   return memcpy_peer_async(c, to, to_context, from, from_context, bytes, nullptr);
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

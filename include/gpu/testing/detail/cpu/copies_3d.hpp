@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// One end of a two- or three-dimensional copy, as the structures of cuda.h describe it.
 struct box_end {
@@ -143,9 +143,9 @@ template <class Copy> CUresult copy_cuboid(call& c, const Copy* copy, copy_order
                   copy->Depth, order);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult memcpy_2d(call& c, const CUDA_MEMCPY2D* copy) {
   return copy_rectangle(c, copy, {}, false);
@@ -170,4 +170,4 @@ inline CUresult memcpy_3d_peer(call& c, const CUDA_MEMCPY3D_PEER* copy) {
   return memcpy_3d_peer_async(c, copy, nullptr);
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline bool is_access_order(CUmemcpySrcAccessOrder order) noexcept {
   return order >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
@@ -100,9 +100,9 @@ inline CUresult read_box_copy(call& c, const CUDA_MEMCPY3D_BATCH_OP& from, trans
                      what);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult memcpy_batch_async(call& c, CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes,
                                    std::size_t count, CUmemcpyAttributes* attributes,
@@ -150,4 +150,4 @@ inline CUresult memcpy_3d_batch_async(call& c, std::size_t count, CUDA_MEMCPY3D_
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// **Threads**: any member may be called from any thread.
 class cost_collections {
@@ -44,4 +44,4 @@ inline void add_costs(const machine::cost_table& from, machine::cost_table& to) 
   }
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -6,7 +6,7 @@
 
 #include <cuda.h>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline CUresult find_pools_of(call& c, CUdevice ordinal, place_pools*& pools) {
   device_state* device = nullptr;
@@ -33,9 +33,9 @@ inline CUresult set_current_pool(call& c, place_pools& pools, CUmemoryPool handl
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult device_get_default_mem_pool(call& c, CUmemoryPool* pool, CUdevice device) {
   place_pools* pools = nullptr;
@@ -84,4 +84,4 @@ inline CUresult mem_set_mem_pool(call& c, CUmemLocation* location, CUmemAllocati
   return set_current_pool(c, *pools, pool);
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

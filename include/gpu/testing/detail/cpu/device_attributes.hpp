@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline constexpr char device_name[] = "gpu CPU driver (compute capability 9.0)";
 inline constexpr int driver_version = 13000;
@@ -170,4 +170,4 @@ constexpr std::size_t initial_limit(CUlimit limit) noexcept {
   }
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

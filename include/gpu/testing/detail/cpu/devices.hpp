@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult init(call& c, unsigned flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
@@ -149,4 +149,4 @@ inline CUresult device_get_p2p_attribute(call& c, int* value, CUdevice_P2PAttrib
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline void make_devices(driver_state& driver) {
   const unsigned asked = driver.options.devices;
@@ -84,4 +84,4 @@ inline constexpr backend own_backend{
     },
 };
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

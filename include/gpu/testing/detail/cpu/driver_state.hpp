@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 struct driver_state {
   explicit driver_state(cpu_driver_options chosen)
@@ -397,4 +397,4 @@ struct call {
   }
 };
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Reads a value that the program passed as an enumerator. It may be out of range, so loading it as
 /// an enumerator would be undefined.
@@ -15,4 +15,4 @@ template <class Enumeration> unsigned number_of(const Enumeration& written) noex
   return number;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

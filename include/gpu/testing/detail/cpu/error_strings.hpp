@@ -4,7 +4,7 @@
 
 #include <gpu/core/detail/error_names.hpp>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Returns a short description of an error code, or null for a number that is not one.
 inline const char* error_string(int code) noexcept {
@@ -113,4 +113,4 @@ inline const char* error_string(int code) noexcept {
   return gpu::detail::find_name(strings, code);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

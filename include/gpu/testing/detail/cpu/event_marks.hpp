@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Makes the event mark the end of `what`, which is about to be queued.
 inline void record(event_state& event, const operation_ptr& what) {
@@ -53,4 +53,4 @@ inline void wait_for(driver_state& driver, const event_state& event, const conte
   };
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

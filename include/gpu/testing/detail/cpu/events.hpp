@@ -13,7 +13,7 @@
 #include <memory>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// A node that records an event, or waits for it, when the graph runs.
 inline CUresult capture_event(call& c, const stream_ptr& stream, const event_ptr& event,
@@ -55,9 +55,9 @@ inline CUresult join_capture(const stream_ptr& stream, const event_state& event)
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult event_create(call& c, CUevent* event, unsigned flags) {
   context_ptr context;
@@ -198,4 +198,4 @@ inline CUresult stream_wait_event(call& c, CUstream stream_handle, CUevent handl
   return c.enqueue(stream, what);
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -16,7 +16,7 @@
 #include <memory>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Maps the first bytes of a file that the program passed as a descriptor, which stays open.
 inline CUresult map_foreign_file(int descriptor, std::uint64_t bytes,
@@ -65,9 +65,9 @@ inline CUresult find_external(call& c, CUexternalMemory handle, external_memory_
   return memory ? call::usable(*memory->context) : c.driver.external_memories.why_unknown(handle);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 /// Closes the descriptor if the import succeeds, since it is the driver's then.
 inline CUresult import_external_memory(call& c, CUexternalMemory* memory,
@@ -151,4 +151,4 @@ inline CUresult device_get_nvscisync_attributes(call& c, void* list, CUdevice or
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

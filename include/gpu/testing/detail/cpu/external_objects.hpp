@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 struct context_state;
 
@@ -55,4 +55,4 @@ struct graphics_resource_state {
 };
 using graphics_resource_ptr = std::shared_ptr<graphics_resource_state>;
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// A signal of a semaphore, or a wait for it, checked.
 struct semaphore_operation {
@@ -135,9 +135,9 @@ CUresult queue_semaphores(call& c, const CUexternalSemaphore* handles, const Par
   return c.enqueue(stream, made);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 /// Closes the descriptor if the import succeeds, since it is the driver's then.
 inline CUresult import_external_semaphore(call& c, CUexternalSemaphore* semaphore,
@@ -180,4 +180,4 @@ inline CUresult wait_external_semaphores_async(
   return queue_semaphores(c, semaphores, parameters, count, stream);
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -15,7 +15,7 @@
 #include <memory>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The filling of memory that was checked.
 template <class Value>
@@ -99,9 +99,9 @@ CUresult fill(call& c, CUdeviceptr to, std::uint64_t pitch, Value value, std::ui
   return c.tell_fault(*stream->context);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult memset_d8(call& c, CUdeviceptr to, unsigned char value, std::size_t count) {
   return fill(c, to, 0, value, count, 1, {});
@@ -150,4 +150,4 @@ inline CUresult memset_2d_d32_async(call& c, CUdeviceptr to, std::size_t pitch, 
   return fill(c, to, pitch, value, width, height, {false, stream});
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The most dynamic shared memory that a launch of a kernel may ask for now.
 inline int dynamic_shared_limit(const machine::executable& kernel,
@@ -125,9 +125,9 @@ inline CUresult find_code(call& c, CUkernel handle, kernel_ptr& kernel,
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult kernel_get_param_info(call& c, CUkernel handle, std::size_t index,
                                       std::size_t* offset, std::size_t* size) {
@@ -233,4 +233,4 @@ inline CUresult func_load(call& c, CUfunction handle) {
   return find_function(c, handle, function);
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

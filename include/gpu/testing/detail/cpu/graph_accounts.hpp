@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The memory of graphs grows by multiples of this many bytes, as on an H200, while the device has
 /// them.
@@ -60,4 +60,4 @@ inline void return_graph_memory(driver_state& driver, memory_block& block) {
   device.graph_memory.used -= std::exchange(block.charged, 0);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline bool is_same(const CUgraphEdgeData& a, const CUgraphEdgeData& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
@@ -73,9 +73,9 @@ inline CUresult find_edges(call& c, CUgraph handle, const CUgraphNode* from, con
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult graph_get_edges(call& c, CUgraph handle, CUgraphNode* from, CUgraphNode* to,
                                 CUgraphEdgeData* edges, std::size_t* count) {
@@ -162,4 +162,4 @@ inline CUresult graph_remove_dependencies(call& c, CUgraph graph, const CUgraphN
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline CUresult find_exec(call& c, CUgraphExec handle, exec_ptr& exec) {
   exec = handle == nullptr ? nullptr : c.driver.graph_execs.find(handle);
@@ -194,9 +194,9 @@ inline exec_node* find_in(call& c, const graph_exec_state& exec, CUgraphNode sou
   return nullptr;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult graph_instantiate_with_params(call& c, CUgraphExec* exec, CUgraph handle,
                                               CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
@@ -323,4 +323,4 @@ inline CUresult graph_node_get_enabled(call& c, CUgraphExec handle, CUgraphNode 
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

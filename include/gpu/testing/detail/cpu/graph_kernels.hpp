@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Returns whether what a node launches was unloaded.
 inline bool is_unloaded(driver_state& driver, const node_work& what) {
@@ -58,9 +58,9 @@ inline CUresult apply_attributes(call& c, node_work& what, bool may_misfit) {
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 /// Returns the parameters in the memory of the node.
 inline CUresult graph_kernel_node_get_params(call& c, CUgraphNode handle,
@@ -119,4 +119,4 @@ inline CUresult graph_kernel_node_get_attribute(call& c, CUgraphNode handle,
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -13,7 +13,7 @@
 #include <set>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Reserves the address of a node that allocates; a launch takes the memory from the device.
 inline CUresult make_graph_memory(call& c, int device, std::set<int> peers, std::size_t bytes,
@@ -100,4 +100,4 @@ inline CUresult free_graph_memory(call& c, const stream_ptr& stream, CUdeviceptr
   return c.enqueue(stream, std::make_shared<operation>());
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -12,7 +12,7 @@
 #include <memory>
 #include <set>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The allocations of launches in progress.
 inline std::set<const graph_allocation*> running_allocations(driver_state& driver) {
@@ -24,9 +24,9 @@ inline std::set<const graph_allocation*> running_allocations(driver_state& drive
   return all;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 /// Gives back the memory that no graph needs before its next launch.
 inline CUresult device_graph_mem_trim(call& c, CUdevice ordinal) {
@@ -83,4 +83,4 @@ inline CUresult device_set_graph_mem_attribute(call& c, CUdevice ordinal,
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

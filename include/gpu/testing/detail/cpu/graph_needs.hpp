@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Returns how a node uses a destroyed object, as the end of a sentence; empty if it does not.
 inline std::string use_of_missing(driver_state& driver, const node_work& what) {
@@ -62,4 +62,4 @@ template <class Graph> CUresult refuse_missing(call& c, const Graph& graph) {
   return CUDA_ERROR_INVALID_HANDLE;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

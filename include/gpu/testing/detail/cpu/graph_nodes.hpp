@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The context of a node: the one that it names, or else the current one.
 inline CUresult node_context(call& c, CUcontext handle, context_ptr& context) {
@@ -271,9 +271,9 @@ inline CUresult redescribe(call& c, CUgraphNodeParams* from, const graph_state& 
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult graph_add_node(call& c, CUgraphNode* node, CUgraph handle, const CUgraphNode* after,
                                const CUgraphEdgeData* edges, std::size_t count,
@@ -356,4 +356,4 @@ inline CUresult graph_conditional_handle_create(call& c, CUgraphConditionalHandl
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 struct call;
 struct context_state;
@@ -180,4 +180,4 @@ struct capture_state {
 };
 using capture_ptr = std::shared_ptr<capture_state>;
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

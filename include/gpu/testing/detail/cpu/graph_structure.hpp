@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline CUresult find_graph(call& c, CUgraph handle, graph_ptr& graph) {
   graph = handle == nullptr ? nullptr : c.driver.graphs.find(handle);
@@ -190,9 +190,9 @@ inline CUresult give_nodes(const std::vector<CUgraphNode>& all, CUgraphNode* lis
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult graph_create(call& c, CUgraph* graph, unsigned flags) {
   if (graph == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
@@ -272,4 +272,4 @@ inline CUresult graph_destroy_node(call& c, CUgraphNode handle) {
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The reason why an executable graph cannot be updated from a graph, and the node that it is
 /// about.
@@ -75,9 +75,9 @@ inline CUresult set_child(call& c, graph_exec_state& exec, exec_node& node, cons
   return answer;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 /// Compares the structure of a graph with that of the one that was instantiated, then copies the
 /// work of the nodes.
@@ -133,4 +133,4 @@ inline CUresult graph_exec_node_set_params(call& c, CUgraphExec handle, CUgraphN
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

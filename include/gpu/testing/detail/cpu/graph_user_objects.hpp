@@ -10,7 +10,7 @@
 #include <memory>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline const char* name_of(CUgraphNodeType type) {
   static constexpr const char* names[] = {
@@ -42,9 +42,9 @@ inline void write_dot(std::FILE* file, const graph_state& graph, int& number) {
   }
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult graph_debug_dot_print(call& c, CUgraph handle, const char* path, unsigned) {
   graph_ptr graph;
@@ -102,4 +102,4 @@ inline CUresult graph_retain_user_object(call& c, CUgraph graph_handle, CUuserOb
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

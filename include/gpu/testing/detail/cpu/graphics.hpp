@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline CUresult find_graphics(call& c, CUgraphicsResource handle, graphics_resource_ptr& resource) {
   resource = c.driver.graphics_resources.find(handle);
@@ -139,9 +139,9 @@ inline CUresult find_resources(call& c, unsigned count, const CUgraphicsResource
   return gl_stand_in::current() == nullptr ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult gl_get_devices(call& c, unsigned* count, CUdevice* devices, unsigned capacity,
                                unsigned list) {
@@ -241,4 +241,4 @@ inline CUresult graphics_resource_get_mapped_mipmapped_array(call& c, CUmipmappe
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

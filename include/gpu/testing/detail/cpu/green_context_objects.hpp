@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Multiprocessors from which a green context can be made.
 struct resource_description_state {
@@ -49,4 +49,4 @@ struct green_contexts {
   }
 };
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The multiprocessors of the smallest group, and what its size is a multiple of, as on devices of
 /// compute capability 9.0.
@@ -81,9 +81,9 @@ inline CUresult find_green(call& c, CUgreenCtx handle, green_ptr& green) {
   return was_one ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult device_get_dev_resource(call& c, CUdevice ordinal, CUdevResource* resource,
                                         CUdevResourceType type) {
@@ -280,4 +280,4 @@ inline CUresult green_ctx_wait_event(call& c, CUgreenCtx handle, CUevent event_h
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The kind of a handle's object. It is a part of the handle's value, so handles of other kinds are
 /// recognized.
@@ -146,4 +146,4 @@ template <class Handle, class Object, handle_kind Kind> class handle_table {
   handle_numbers numbers_;
 };
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -2,7 +2,7 @@
 /// \file
 /// Calls functions of the program from the driver; these must not call CUDA.
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Returns whether the calling thread is inside a host function, which must not call CUDA.
 inline bool& in_host_function() noexcept {
@@ -17,4 +17,4 @@ struct host_function_scope {
   host_function_scope& operator=(const host_function_scope&) = delete;
 };
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult mem_host_alloc(call& c, void** pointer, std::size_t bytes, unsigned flags) {
   context_ptr context;
@@ -133,4 +133,4 @@ inline CUresult mem_host_unregister(call& c, void* host) {
   return c.tell_fault(*context);
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

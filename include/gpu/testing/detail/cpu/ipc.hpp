@@ -15,7 +15,7 @@
 #include <memory>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 template <class Handle> void write_name(const shared_file& file, Handle& handle) {
   const shared_name name = file.name();
@@ -61,9 +61,9 @@ inline memory_block* find_imported(call& c, const context_ptr& context, std::uin
   return nullptr;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult ipc_get_event_handle(call& c, CUipcEventHandle* handle, CUevent event_handle) {
   event_ptr event;
@@ -156,4 +156,4 @@ inline CUresult ipc_close_mem_handle(call& c, CUdeviceptr address) {
   return c.tell_fault(*context);
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -13,7 +13,7 @@
 #include <iterator>
 #include <string_view>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 struct jit_options {
   unsigned count = 0;
@@ -101,4 +101,4 @@ struct jit_options {
   }
 };
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// A launch as the caller asks for it.
 struct launch_order {
@@ -351,9 +351,9 @@ inline CUresult take_launch_attributes(call& c, const CUlaunchConfig& config, la
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult launch_kernel(call& c, CUfunction function, unsigned grid_x, unsigned grid_y,
                               unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
@@ -391,4 +391,4 @@ inline CUresult launch_kernel_ex(call& c, const CUlaunchConfig* config, CUfuncti
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -13,9 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace gpu::inline v1::testing {
-
-namespace cpu {
+namespace gpu { inline namespace v1 { namespace testing { namespace cpu {
 
 inline const char* name_of(memory_block::origin from) {
   switch (from) {
@@ -153,5 +151,4 @@ inline std::vector<live_object> list_live(driver_state& driver) {
   return list;
 }
 
-}  // namespace cpu
-}  // namespace gpu::inline v1::testing
+}}}}  // namespace gpu::v1::testing::cpu

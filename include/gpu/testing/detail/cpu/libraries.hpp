@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline CUresult load_library(call& c, CUlibrary* handle, const void* image,
                              const jit_options& options, const CUlibraryOption* library_options,
@@ -74,9 +74,9 @@ inline CUresult module_here(call& c, const library_ptr& library, module_ptr& mod
   return module_of(c, library, context, module);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult library_load_data(call& c, CUlibrary* library, const void* image,
                                   CUjit_option* names, void** values, unsigned count,
@@ -197,4 +197,4 @@ inline CUresult kernel_get_name(call& c, const char** name, CUkernel handle) {
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

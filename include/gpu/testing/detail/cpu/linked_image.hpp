@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// A unit of a link: its name and its PTX.
 using linked_unit = std::pair<std::string, std::string>;
@@ -132,4 +132,4 @@ inline ptx::parse_result parse_code(const std::string& text) {
   return whole;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

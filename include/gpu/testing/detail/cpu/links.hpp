@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline CUresult find_link(call& c, CUlinkState handle, link_ptr& link) {
   link = c.driver.links.find(handle);
@@ -105,9 +105,9 @@ inline CUresult add_input(call& c, CUlinkState handle, CUjitInputType type, std:
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult link_create(call& c, unsigned count, CUjit_option* names, void** values,
                             CUlinkState* handle) {
@@ -174,4 +174,4 @@ inline CUresult link_destroy(call& c, CUlinkState handle) {
   return c.driver.links.take(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

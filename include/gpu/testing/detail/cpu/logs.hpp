@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string>
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 // The log has a lock of its own, and calls callbacks under it, which may come here: none of these
 // holds the driver's lock meanwhile.
@@ -61,4 +61,4 @@ inline CUresult logs_dump_to_memory(call& c, CUlogIterator* iterator, char* buff
   return text.empty() && from < c.driver.log.end() ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The value of each byte of discarded memory.
 inline constexpr unsigned char discarded_byte = 0xdd;
@@ -90,9 +90,9 @@ inline operation_ptr discard_operation(call& c, const stream_ptr& stream,
   return made;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult mem_prefetch_batch_async(call& c, CUdeviceptr* pointers, std::size_t* sizes,
                                          std::size_t count, CUmemLocation* locations,
@@ -133,4 +133,4 @@ inline CUresult mem_discard_and_prefetch_batch_async(call& c, CUdeviceptr* point
   return c.enqueue(stream, discard_operation(c, stream, ranges));
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The managed block that holds a range.
 inline CUresult find_managed(call& c, CUdeviceptr pointer, std::size_t bytes,
@@ -84,9 +84,9 @@ auto common_hint(memory_block& block, const page_range& pages, Wanted wanted)
   return first;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult mem_advise(call& c, CUdeviceptr pointer, std::size_t bytes, CUmem_advise advice,
                            CUmemLocation location) {
@@ -234,4 +234,4 @@ inline CUresult mem_range_get_attributes(call& c, void** data, std::size_t* size
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

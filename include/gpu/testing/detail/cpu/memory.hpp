@@ -14,7 +14,7 @@
 #include <optional>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline void* host_pointer(std::uint64_t address) noexcept {
   return reinterpret_cast<void*>(address);
@@ -102,9 +102,9 @@ inline void* place_host_block(call& c, memory_block block, machine::memory_kind 
   return host;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult mem_alloc(call& c, CUdeviceptr* pointer, std::size_t bytes) {
   context_ptr context;
@@ -198,4 +198,4 @@ inline CUresult mem_get_address_range(call& c, CUdeviceptr* base, std::size_t* s
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -6,7 +6,7 @@
 
 #include <cuda.h>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Returns whether a location is valid. The host has one NUMA node, number 0.
 inline bool exists(call& c, const CUmemLocation& location) {
@@ -20,4 +20,4 @@ inline bool exists(call& c, const CUmemLocation& location) {
   }
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// **Threads**: any. Callbacks are called under the lock, one at a time, so none runs any more once
 /// it was unregistered; they may use the log themselves.
@@ -107,4 +107,4 @@ class message_log {
   std::vector<listener> listeners_;
 };
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline CUresult load_module(call& c, CUmodule* handle, const void* image,
                             const jit_options& options) {
@@ -55,9 +55,9 @@ inline CUresult give_variable(const module_state& module, const char* name, CUde
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult module_load_data_ex(call& c, CUmodule* module, const void* image, unsigned count,
                                     CUjit_option* names, void** values) {
@@ -128,4 +128,4 @@ inline CUresult module_get_loading_mode(call&, CUmoduleLoadingMode* mode) {
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

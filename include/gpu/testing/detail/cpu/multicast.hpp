@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult multicast_create(call&, CUmemGenericAllocationHandle*,
                                  const CUmulticastObjectProp*) {
@@ -36,4 +36,4 @@ inline CUresult multicast_get_granularity(call&, std::size_t*, const CUmulticast
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -28,7 +28,7 @@
 #include <thread>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 struct context_state;
 struct stream_state;
@@ -282,4 +282,4 @@ struct link_state {
 };
 using link_ptr = std::shared_ptr<link_state>;
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

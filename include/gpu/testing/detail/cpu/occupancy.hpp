@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Blocks that fit beside each other if registers do not matter: limited by their number, by
 /// threads and by shared memory, which is given out in units as the hardware does.
@@ -49,9 +49,9 @@ inline int resident_now(const function_state& function, int block_size,
   return resident_blocks(*function.kernel, block_size, dynamic_shared);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult occupancy_max_active_blocks_per_multiprocessor_with_flags(
     call& c, int* blocks, CUfunction handle, int block_size, std::size_t dynamic_shared,
@@ -125,4 +125,4 @@ inline CUresult occupancy_available_dynamic_smem_per_block(call& c, std::size_t*
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// A module, or why its text is rejected.
 struct parsed_code {
@@ -64,4 +64,4 @@ class parsed_modules {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The call stacks of the process, each stored once.
 /// **Threads**: any member may be called from any thread.
@@ -150,4 +150,4 @@ class place_table {
   std::map<std::size_t, std::string> places_;
 };
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <optional>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// An address as pointer attributes describe it.
 struct pointer_facts {
@@ -146,9 +146,9 @@ inline void give_unknown_attribute(void* data, CUpointer_attribute attribute) {
   }
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult pointer_get_attribute(call& c, void* data, CUpointer_attribute attribute,
                                       CUdeviceptr pointer) {
@@ -183,4 +183,4 @@ inline CUresult pointer_set_attribute(call& c, const void* value, CUpointer_attr
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -18,7 +18,7 @@
 #include <optional>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline CUresult find_pool(call& c, CUmemoryPool handle, pool_ptr& pool) {
   pool = handle == nullptr ? nullptr : c.driver.pools.find(handle);
@@ -149,9 +149,9 @@ inline CUresult allocate_from_pool(call& c, CUdeviceptr* pointer, std::size_t by
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult mem_alloc_async(call& c, CUdeviceptr* pointer, std::size_t bytes, CUstream handle) {
   stream_ptr stream;
@@ -351,4 +351,4 @@ inline CUresult mem_pool_trim_to(call& c, CUmemoryPool handle, std::size_t keep)
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

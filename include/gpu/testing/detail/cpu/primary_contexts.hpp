@@ -8,7 +8,7 @@
 
 #include <cuda.h>
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult device_primary_ctx_retain(call& c, CUcontext* context, CUdevice ordinal) {
   device_state* device = nullptr;
@@ -57,4 +57,4 @@ inline CUresult device_primary_ctx_set_flags(call& c, CUdevice ordinal, unsigned
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

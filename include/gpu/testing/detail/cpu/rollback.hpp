@@ -4,7 +4,7 @@
 
 #include <gpu/testing/detail/machine/host_limits.hpp>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Calls `undo` at the end of a scope, unless `keep` was called, so that a call that ends early,
 /// with an error or for lack of host memory, has no effect.
@@ -23,4 +23,4 @@ template <class Undo> class [[nodiscard]] rollback {
   bool kept_ = false;
 };
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

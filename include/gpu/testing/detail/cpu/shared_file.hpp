@@ -20,7 +20,7 @@
 #include <memory>
 #include <string>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The content of a shared file.
 enum class shared_content : std::uint32_t { physical_memory = 1, pool, allocation, event };
@@ -155,4 +155,4 @@ inline CUresult open_shared(void* handle, shared_content wanted, std::size_t dev
   return device < devices ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Records have numbers from 1 on, in whatever process they are made. The numbers lie in a file.
 /// Threads: any thread of any process may call any member.
@@ -65,4 +65,4 @@ class shared_marks {
   std::shared_ptr<machine::storage> memory_;
 };
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

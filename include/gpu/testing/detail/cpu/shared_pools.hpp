@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Refers to an allocation of a shared pool in another process.
 struct exported_allocation {
@@ -20,9 +20,9 @@ struct exported_allocation {
 };
 static_assert(sizeof(exported_allocation) <= sizeof(CUmemPoolPtrExportData));
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult mem_pool_export_to_shareable_handle(call& c, void* handle, CUmemoryPool pool_handle,
                                                     CUmemAllocationHandleType type,
@@ -97,4 +97,4 @@ inline CUresult mem_pool_import_pointer(call& c, CUdeviceptr* pointer, CUmemoryP
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

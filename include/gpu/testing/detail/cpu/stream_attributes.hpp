@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Returns whether this value of an attribute can be set for a stream.
 inline bool fits(CUstreamAttrID which, const CUstreamAttrValue& value) {
@@ -47,9 +47,9 @@ inline bool is_stream_attribute(CUstreamAttrID which) {
          which == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult stream_get_attribute(call& c, CUstream handle, CUstreamAttrID which,
                                      CUstreamAttrValue* value) {
@@ -96,4 +96,4 @@ inline CUresult stream_copy_attributes(call& c, CUstream to_handle, CUstream fro
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// One operation, checked. A barrier is one without a word: everything here is ordered anyway.
 struct memory_operation {
@@ -184,9 +184,9 @@ inline node_work memory_operations_node(driver_state& driver, const context_ptr&
   return node;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult stream_batch_mem_op(call& c, CUstream handle, unsigned count,
                                     CUstreamBatchMemOpParams* list, unsigned flags) {
@@ -232,4 +232,4 @@ inline CUresult stream_write_value_64(call& c, CUstream stream, CUdeviceptr addr
   return one_memory_operation(c, stream, CU_STREAM_MEM_OP_WRITE_VALUE_64, address, value, flags);
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

@@ -13,7 +13,7 @@
 #include <memory>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// Makes a stream of a context, and of one of its green contexts unless `green` is null.
 inline CUresult make_stream(call& c, CUstream* stream, const context_ptr& context,
@@ -46,9 +46,9 @@ inline std::function<void()> host_work(context_ptr context, CUhostFn function, v
   };
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult stream_create_with_priority(call& c, CUstream* stream, unsigned flags,
                                             int priority) {
@@ -162,4 +162,4 @@ inline CUresult stream_add_callback(call& c, CUstream handle, CUstreamCallback c
   return c.enqueue(stream, what);
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

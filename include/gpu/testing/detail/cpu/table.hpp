@@ -55,7 +55,7 @@
 #include <new>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The drivers that are alive, by slot.
 inline std::array<std::atomic<driver_state*>, slot_count>& driver_slots() noexcept {
@@ -195,4 +195,4 @@ inline const driver::entry_points& table_of(std::size_t slot) noexcept {
   }(slot, std::make_index_sequence<slot_count>{});
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

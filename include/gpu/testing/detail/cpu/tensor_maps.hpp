@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// What both kinds of tensor maps are made of, as the caller passes it.
 struct tensor_order {
@@ -113,9 +113,9 @@ inline CUresult finish_tensor_map(const machine::tensor_map& map, std::uint64_t 
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult tensor_map_encode_tiled(call& c, CUtensorMap* made, CUtensorMapDataType type,
                                         cuuint32_t rank, void* address, const cuuint64_t* extents,
@@ -207,4 +207,4 @@ inline CUresult tensor_map_replace_address(call&, CUtensorMap* map, void* addres
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

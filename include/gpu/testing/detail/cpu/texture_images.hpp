@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The most texels of linear memory that a texture can have; 0 for a format that none has.
 inline std::uint64_t greatest_linear_width(CUarray_format format, unsigned channels) noexcept {
@@ -197,4 +197,4 @@ inline CUresult read_sampler(const CUDA_TEXTURE_DESC& from, const machine::image
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

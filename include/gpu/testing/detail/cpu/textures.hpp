@@ -13,7 +13,7 @@
 #include <map>
 #include <utility>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// A texture or surface object of the driver, which the call asks for in a current context.
 template <class Handle>
@@ -38,9 +38,9 @@ CUresult give_resource(call& c, const std::map<Handle, image_object>& objects, H
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult tex_object_create(call& c, CUtexObject* handle, const CUDA_RESOURCE_DESC* resource,
                                   const CUDA_TEXTURE_DESC* how,
@@ -140,4 +140,4 @@ inline CUresult device_get_texture_1d_linear_max_width(call& c, std::size_t* wid
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

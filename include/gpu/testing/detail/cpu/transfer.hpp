@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// One end of a copy.
 struct endpoint {
@@ -286,4 +286,4 @@ inline CUresult enqueue_transfer(call& c, const stream_ptr& stream, transfer wha
   return c.tell_fault(*stream->context);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 inline bool is_unit_multiple(std::uint64_t n) noexcept { return n % virtual_memory_unit == 0; }
 
@@ -121,9 +121,9 @@ inline void unmap(driver_state& driver, std::uint64_t base) {
   drop_unused(driver, memory);
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu
 
-namespace gpu::inline v1::testing::cpu::entry {
+namespace gpu { inline namespace v1 { namespace testing::cpu::entry {
 
 inline CUresult mem_get_allocation_granularity(call& c, std::size_t* granularity,
                                                const CUmemAllocationProp* properties,
@@ -353,4 +353,4 @@ inline CUresult mem_get_allocation_properties_from_handle(call& c, CUmemAllocati
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::inline v1::testing::cpu::entry
+}}}  // namespace gpu::v1::testing::cpu::entry

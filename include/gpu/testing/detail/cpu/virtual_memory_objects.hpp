@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace gpu::inline v1::testing::cpu {
+namespace gpu { inline namespace v1 { namespace testing::cpu {
 
 /// The granularity of sizes and addresses of virtual memory.
 inline constexpr std::uint64_t virtual_memory_unit = std::uint64_t{2} << 20;
@@ -74,4 +74,4 @@ inline CUmemAccess_flags access_of(const mapping_state& mapping, int device) {
   return found == mapping.access.end() ? CU_MEM_ACCESS_FLAGS_PROT_NONE : found->second;
 }
 
-}  // namespace gpu::inline v1::testing::cpu
+}}}  // namespace gpu::v1::testing::cpu

@@ -14,7 +14,7 @@
 #include <gpu/testing/detail/machine/report.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// The class of an instruction's accesses for the checks.
 enum class access_class : std::uint8_t { plain, unordered, atomic };
@@ -245,4 +245,4 @@ inline bool note_write(warp& w, const decoded& d, unsigned lane, const located& 
          detail::note_shared_write(w, d, lane, at, value, size, how);
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

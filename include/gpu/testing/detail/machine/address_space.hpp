@@ -22,7 +22,7 @@
 #include <gpu/testing/detail/machine/memory_layout.hpp>
 #include <gpu/testing/detail/machine/storage.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// All memory of the simulated devices. Allocations get increasing addresses, which are never used
 /// twice and are at least `red_zone` apart, so that an access through a stale or overrun pointer
@@ -370,4 +370,4 @@ inline std::string address_space::describe(address a) const {
   return std::to_string(up) + " bytes before " + detail::name_of(*above, false);
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

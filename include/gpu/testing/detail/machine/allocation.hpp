@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/machine/memory_layout.hpp>
 #include <gpu/testing/detail/machine/storage.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// The kinds of allocations. The host-backed kinds have the host's own address.
 enum class memory_kind : std::uint8_t {
@@ -102,4 +102,4 @@ inline std::string name_of(const allocation_info& info, bool freed) {
 
 }  // namespace detail
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

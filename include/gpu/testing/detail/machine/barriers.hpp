@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/machine/report.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Returns the number of threads that barrier `b` waits for.
 inline std::uint32_t threads_expected(const block_state& block, const barrier_state& b) {
@@ -157,4 +157,4 @@ inline fault describe_deadlock(block_state& block) {
   return make_fault(*blocked, &d);
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -11,7 +11,7 @@
 #include <gpu/testing/detail/machine/barriers.hpp>
 #include <gpu/testing/detail/machine/warp_scheduler.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 inline constexpr std::uint32_t instructions_per_turn = 1024;  // of a warp
 inline constexpr unsigned rounds_per_turn = 8;                // of a block
@@ -195,4 +195,4 @@ inline bool report_progress(block_state& block) {
   return false;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -12,7 +12,7 @@
 
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 struct warp;
 struct decoded;
@@ -144,4 +144,4 @@ struct executable {
   }
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

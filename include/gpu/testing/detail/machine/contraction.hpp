@@ -18,7 +18,7 @@
 
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 class contraction {
  public:
@@ -218,4 +218,4 @@ class contraction {
   std::set<std::uint32_t> dropped_;
 };
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

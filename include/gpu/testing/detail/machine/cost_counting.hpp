@@ -17,7 +17,7 @@
 #include <gpu/testing/detail/machine/report.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// One function as it is counted: for each decoded instruction, its line and its kind.
 class function_costs {
@@ -173,4 +173,4 @@ inline void count_table_jump(function_costs& costs, const warp& w, std::size_t p
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

@@ -7,7 +7,7 @@
 #include <gpu/testing/detail/ptx/ir.hpp>
 #include <gpu/testing/kernel_costs.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Returns the kind of arithmetic on a type.
 inline instruction_kind arithmetic_kind(ptx::type t) {
@@ -212,4 +212,4 @@ inline counted_access access_of(const decoded& d) {
   return a;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

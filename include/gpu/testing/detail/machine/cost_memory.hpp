@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/machine/memory_layout.hpp>
 #include <gpu/testing/kernel_costs.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// The addresses of the lanes that access one kind of memory.
 struct lane_addresses {
@@ -80,4 +80,4 @@ inline void count_shared(cost_counts& counts, const lane_addresses& lanes, std::
   }
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

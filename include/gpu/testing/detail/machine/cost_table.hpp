@@ -11,7 +11,7 @@
 
 #include <gpu/testing/kernel_costs.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// **Threads**: any member may be called from any thread.
 class cost_table {
@@ -63,4 +63,4 @@ class cost_table {
   std::map<std::string, kernel_counts> kernels_;
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

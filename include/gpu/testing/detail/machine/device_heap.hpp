@@ -7,7 +7,7 @@
 
 #include <gpu/testing/detail/machine/address_space.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// A heap of limited size (CU_LIMIT_MALLOC_HEAP_SIZE) that lives until its context ends. Each block
 /// is an allocation of its own, so that overruns and stale pointers are found.
@@ -83,4 +83,4 @@ class device_heap {
   std::set<address> blocks_;
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

@@ -7,7 +7,7 @@
 
 #include <gpu/testing/detail/machine/memory_layout.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// The kinds of faults. Each comment names the CUDA error that a driver reports, or what hardware
 /// does.
@@ -97,4 +97,4 @@ struct fault {
   std::string text;    // all of it in a few lines
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

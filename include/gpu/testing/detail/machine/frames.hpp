@@ -13,7 +13,7 @@
 #include <gpu/testing/detail/machine/undefined_values.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Makes the frame's registers the current ones.
 inline void bind(warp& w, frame& f) {
@@ -189,4 +189,4 @@ inline void return_from(warp& w, lane_mask lanes) {
   leave_frame(w, &f, static_cast<std::uint32_t>(std::popcount(lanes)));
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

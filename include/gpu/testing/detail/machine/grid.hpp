@@ -15,7 +15,7 @@
 #include <gpu/testing/detail/machine/launch.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/default_environment.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 namespace detail {
 
@@ -166,4 +166,4 @@ inline std::optional<fault> run(const launch& what, address_space& memory,
   return std::move(grid.first);
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

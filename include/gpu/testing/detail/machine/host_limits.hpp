@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// Does `work`. Returns whether the host had the memory for it; without exceptions, a host that has
 /// not ends the program.
@@ -60,4 +60,4 @@ class host_thread {
   bool started_ = false;
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

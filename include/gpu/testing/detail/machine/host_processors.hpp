@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/machine/thread_pool.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// Clusters whose blocks have ended, kept for later launches. Without them each launch allocates
 /// the registers of its warps anew, which takes longer than to run a small kernel
@@ -49,4 +49,4 @@ struct host_processors {
   spare_clusters spare;
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

@@ -13,7 +13,7 @@
 
 #include <gpu/testing/detail/machine/allocation.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// The number of an image's coordinates, without layers: see `image::layered`.
 enum class image_shape : std::uint8_t { one, two, three, cube };
@@ -159,4 +159,4 @@ class image_table {
   std::uint64_t last_ = 0;
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

@@ -13,7 +13,7 @@
 #include <gpu/testing/detail/machine/value_use.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Reports a misuse of a lane's mask, once for each instruction of a launch. Returns false if the
 /// grid has to end.
@@ -79,4 +79,4 @@ inline lane_mask staying_lanes(const warp& w) {
   return false;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -9,7 +9,7 @@
 
 #include <gpu/testing/detail/machine/warp.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// 128 bits as two words, low first.
 struct wide_bits {
@@ -124,4 +124,4 @@ inline action fail(warp& w, fault_kind kind, unsigned lane, std::string detail =
   return action::fault;
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

@@ -17,7 +17,7 @@
 #include <gpu/testing/detail/machine/image.hpp>
 #include <gpu/testing/detail/machine/limits.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 struct extent {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -72,4 +72,4 @@ struct launch {
 /// same processors.
 std::optional<fault> run(const launch& what, address_space& memory, host_processors& processors);
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// The checks beyond that of addresses, which is always made, and which of them end the grid.
 struct checks {
@@ -46,4 +46,4 @@ struct limits {
   std::uint32_t resident_blocks = 2112;
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

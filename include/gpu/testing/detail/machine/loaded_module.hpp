@@ -15,7 +15,7 @@
 #include <gpu/testing/detail/machine/code.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// A variable of the module that the host may name.
 struct module_variable {
@@ -107,4 +107,4 @@ struct load_result {
 load_result load(std::shared_ptr<const ptx::module> source, address_space& memory,
                  const load_options& options = {});
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

@@ -11,7 +11,7 @@
 #include <gpu/testing/detail/machine/loaded_module.hpp>
 #include <gpu/testing/detail/machine/lower.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 struct module_loader {
   static load_result load(std::shared_ptr<const ptx::module> source, address_space& memory,
@@ -159,4 +159,4 @@ inline load_result load(std::shared_ptr<const ptx::module> source, address_space
   return module_loader::load(std::move(source), memory, options);
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// `stride` bytes for each lane, lane after lane; with a shadow of one byte per byte if reads of
 /// unwritten bytes are checked: 0 = never written.
@@ -60,4 +60,4 @@ class local_memory {
   bool tracks_ = false;
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

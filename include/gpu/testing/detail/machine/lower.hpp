@@ -15,7 +15,7 @@
 #include <gpu/testing/detail/machine/readable_names.hpp>
 #include <gpu/testing/detail/machine/stack_need.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Returns the diagnostic for an instruction: malformed if it names an undefined symbol.
 inline ptx::diagnostic refuse_instruction(const ptx::module& module, const ptx::instruction& i,
@@ -325,4 +325,4 @@ inline std::unique_ptr<executable> lower_kernel(symbol_places places, std::uint3
   return out;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

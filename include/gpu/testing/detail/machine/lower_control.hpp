@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/machine/lowering_context.hpp>
 #include <gpu/testing/detail/machine/readable_names.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 inline bool lower_call(lowering_context& c, const ptx::instruction& i, const ptx::module& module) {
   const ptx::call_site& site = c.source.calls[c.source.operands_of(i)[0].index];
@@ -72,4 +72,4 @@ inline bool lower_branch(lowering_context& c, const ptx::instruction& i) {
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/machine/lower_memory.hpp>
 #include <gpu/testing/detail/machine/lowering_context.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Writes the slots of a vector operand's elements, or of a single operand, into the list.
 inline void place_elements(lowering_context& c, std::span<const ptx::operand> elements,
@@ -72,4 +72,4 @@ inline bool lower_surface(lowering_context& c, const ptx::instruction& i) {
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -21,7 +21,7 @@
 #include <gpu/testing/detail/machine/lower_tensor.hpp>
 #include <gpu/testing/detail/machine/lowering_context.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Fills slots from `first` on with the operands, predicates with their negation.
 inline bool fill_slots(lowering_context& c, handler run, std::span<const ptx::operand> operands,
@@ -380,4 +380,4 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
   }
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -13,7 +13,7 @@
 #include <gpu/testing/detail/machine/lowering_context.hpp>
 #include <gpu/testing/detail/machine/matrix_plan.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Returns the index of the instruction's plan in the function.
 inline std::uint32_t plan_matrix(lowering_context& c, const ptx::instruction& i) {
@@ -121,4 +121,4 @@ inline bool lower_group_product(lowering_context& c, const ptx::instruction& i) 
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/machine/handlers/memory.hpp>
 #include <gpu/testing/detail/machine/lowering_context.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// A memory operand: the slot of its base, the rest of the address, the space.
 struct lowered_address {
@@ -262,4 +262,4 @@ inline bool lower_mbarrier(lowering_context& c, const ptx::instruction& i) {
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -8,7 +8,7 @@
 #include <gpu/testing/detail/machine/handlers/tensor_map_changes.hpp>
 #include <gpu/testing/detail/machine/lower_memory.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// The instructions that have a tensor map and coordinates.
 inline bool lower_tensor(lowering_context& c, const ptx::instruction& i) {
@@ -101,4 +101,4 @@ inline bool lower_bulk_prefetch(lowering_context& c, const ptx::instruction& i) 
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -15,7 +15,7 @@
 #include <gpu/testing/detail/machine/memory_layout.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// The addresses of a kernel's symbols that are the same for all of its functions.
 struct symbol_places {
@@ -229,4 +229,4 @@ class lowering_context {
   std::uint32_t sink_ = no_slot;
 };
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// A matrix descriptor of wgmma. A matrix lies in pieces of 16 bytes; all addresses are multiples
 /// of them.
@@ -50,4 +50,4 @@ struct matrix_descriptor {
   }
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

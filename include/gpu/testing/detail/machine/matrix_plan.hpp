@@ -11,7 +11,7 @@
 #include <gpu/testing/detail/ptx/ir.hpp>
 #include <gpu/testing/detail/ptx/matrix_fragments.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// The fragments of one matrix. A is kept row after row, B column after column, C and D row after
 /// row; elements of one bit are kept in words of 32.
@@ -191,4 +191,4 @@ inline bool has_plan(const matrix_plan& plan, const ptx::instruction& i) {
          plan.b_columns == (plan.four && i.with.b_columns);
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/machine/report.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// The meaning of the address of an access.
 enum class space : std::uint8_t {
@@ -230,4 +230,4 @@ inline address address_of(const std::byte* registers, const decoded& d, unsigned
   return d.wide_base ? sum : sum & 0xffff'ffffu;
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

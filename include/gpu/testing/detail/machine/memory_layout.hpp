@@ -8,7 +8,7 @@
 
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// A lane's address in the generic address space of the device.
 using address = std::uint64_t;
@@ -42,4 +42,4 @@ constexpr bool in_window(address a, address window) noexcept {
   return a - window < small_window_size;
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

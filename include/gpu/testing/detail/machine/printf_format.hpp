@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 namespace detail {
 
@@ -164,4 +164,4 @@ inline bool format_device(std::string_view format, Arguments arguments, String s
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

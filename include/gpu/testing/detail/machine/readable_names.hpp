@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Returns the declaration behind a name in the module, `scale(float*)` for `_Z5scalePf`.
 inline std::string readable(const std::string& name) {
@@ -26,4 +26,4 @@ inline std::string readable_variable(const std::string& name) {
   return scope == std::string::npos ? declared : declared.substr(scope + 2);
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -3,7 +3,7 @@
 
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 inline bool is_arithmetic(ptx::opcode op) {
   using enum ptx::opcode;
@@ -31,4 +31,4 @@ inline void each_register(const ptx::function& function, const ptx::operand& o, 
       if (e.kind == operand_kind::reg) f(e.index);
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/machine/readable_names.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// "(3,0,0)" for the linear index of a thread in its block.
 inline std::string name_thread(const warp& w, std::uint32_t linear) {
@@ -145,4 +145,4 @@ inline fault make_fault(const warp& w, const decoded* d) {
   return f;
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

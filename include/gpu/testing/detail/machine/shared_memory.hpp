@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// When an access happened, in barriers passed by the block and by the warp.
 struct moment {
@@ -207,4 +207,4 @@ class shared_memory {
   bool tracks_ = false;
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

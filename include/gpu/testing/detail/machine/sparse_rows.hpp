@@ -7,7 +7,7 @@
 #include <gpu/testing/detail/machine/matrix_plan.hpp>
 #include <gpu/testing/detail/ptx/matrix_operands.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// The places along k of the elements of A that are there, in the order of the plan.
 struct sparse_rows {
@@ -55,4 +55,4 @@ inline bool read_metadata(const matrix_plan& plan, bool ordered, std::uint32_t s
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

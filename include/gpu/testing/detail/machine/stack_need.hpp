@@ -14,7 +14,7 @@
 #include <gpu/testing/detail/machine/register_use.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Returns whether a call is of a function of the module, not of the device's runtime.
 inline bool leads_to_code(const ptx::module& module, const ptx::call_site& call) {
@@ -237,4 +237,4 @@ inline stack_need stack_need_of(const executable& e) {
   return {nodes[e.start].deepest, depth_is_known};
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

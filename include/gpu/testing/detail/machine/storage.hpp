@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <memory>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// Bytes on the host that back device memory. Shared by every mapping of the same memory, so that
 /// two device addresses may name it (virtual memory management, inter-process handles).
@@ -77,4 +77,4 @@ class storage {
   buffer shadow_;
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

@@ -7,7 +7,7 @@
 #include <gpu/testing/detail/machine/image.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/half_bits.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// Returns the bits of a channel: integers are clamped to its range, floats are rounded to finite
 /// numbers.
@@ -35,4 +35,4 @@ inline std::uint32_t write_channel(std::uint32_t value, texel_format format) {
   }
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

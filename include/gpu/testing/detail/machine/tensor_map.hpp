@@ -10,7 +10,7 @@
 
 #include <gpu/testing/detail/ptx/types.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// What a load makes of elements. An H100 keeps subnormal numbers, also those of maps whose type
 /// says that they are flushed.
@@ -145,4 +145,4 @@ class tensor_rows {
   std::array<std::uint32_t, tensor_map::most_dimensions> counts_{};
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

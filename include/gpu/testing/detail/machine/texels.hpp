@@ -11,7 +11,7 @@
 #include <gpu/testing/detail/machine/image.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/half.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// Four channels, either as in memory or as an instruction returns them: integers, or floats as
 /// their bits. Channels that a format does not have are 0, the last one too.
@@ -91,4 +91,4 @@ inline texel border_texel(const texture& t) {
   return border;
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

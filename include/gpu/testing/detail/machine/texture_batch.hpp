@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/machine/texture_channels.hpp>
 #include <gpu/testing/detail/machine/texture_sums.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// Texels in memory for up to 32 results, each of which is one texel that is read alone or the sum
 /// of slices. Slices have up to four texels with weights. Channels are read and summed up for all
@@ -114,4 +114,4 @@ class texel_batch {
   std::size_t count_ = 0, alone_count_ = 0;
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/machine/texels.hpp>
 #include <gpu/testing/detail/machine/texture_sums.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// 32-bit floats.
 struct single_channel {
@@ -95,4 +95,4 @@ template <class Use> void with_channel(const texture& t, Use use) {
   return integers(std::uint8_t{}, std::uint16_t{}, std::uint32_t{});
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

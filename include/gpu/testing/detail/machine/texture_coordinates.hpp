@@ -11,7 +11,7 @@
 #include <gpu/testing/detail/machine/code.hpp>
 #include <gpu/testing/detail/machine/image.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// For each lane the texels at a coordinate, and how much the second counts, in 1/256. -1 is the
 /// border.
@@ -183,4 +183,4 @@ inline void find_linear_taps(const texture_axis& axis, lane_range lanes,
   detail::address_taps(axis, lanes, taps);
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

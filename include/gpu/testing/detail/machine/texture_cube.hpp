@@ -6,7 +6,7 @@
 
 #include <gpu/testing/detail/ptx/arithmetic/float_bits.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// A face, in the order +x, -x, +y, -y, +z, -z, and normalized coordinates in it.
 struct cube_place {
@@ -80,4 +80,4 @@ inline cube_texel across_edge(std::uint32_t face, std::int64_t x, std::int64_t y
   return {place.face, index(place.s), index(place.t)};
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

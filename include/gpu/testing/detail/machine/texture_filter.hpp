@@ -14,7 +14,7 @@
 #include <gpu/testing/detail/machine/texture_levels.hpp>
 #include <gpu/testing/detail/machine/texture_sums.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 namespace detail {
 
@@ -356,4 +356,4 @@ template <class Requests, class Texels> class texture_reader {
   slices lower_, upper_;                  // along z
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/machine/image.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/float_bits.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// The levels around a level of detail, and the weight of the second one, in 1/256.
 struct level_taps {
@@ -69,4 +69,4 @@ inline float level_of_gradients(const image& source, const std::array<float, 3>&
   return std::round(std::log2(length) * 256.0f) / 256.0f;
 }
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

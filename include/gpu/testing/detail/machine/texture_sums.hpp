@@ -13,7 +13,7 @@
 
 #include <gpu/testing/detail/ptx/arithmetic/float_bits.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// A `T` for each of the four texels that a filter reads in a slice.
 template <class T> using four = std::array<T, 4>;
@@ -163,4 +163,4 @@ template <class T> struct integer_filter {
   }
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// A fixed number of threads that help the caller of `run`. With one thread, everything happens in
 /// the calling thread. The helpers start with the first `run` that needs them, and the destructor
@@ -132,4 +132,4 @@ class thread_pool {
   bool ending_ = false;
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

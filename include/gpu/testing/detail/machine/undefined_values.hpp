@@ -25,7 +25,7 @@
 #include <gpu/testing/detail/machine/register_use.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// The bytes of a register in all lanes; 16 for a predicate.
 inline std::uint32_t bytes_of_slot(const lowered_function& function, std::uint32_t slot) {
@@ -327,4 +327,4 @@ inline action run_following(warp& w, const decoded& d, lane_mask lanes, lane_mas
   return action::next;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

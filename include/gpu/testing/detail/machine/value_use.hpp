@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/machine/register_use.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Looks at the instructions from a shuffle to the next jump: a value of a lane that is elsewhere
 /// is a mistake only if something is computed with it.
@@ -119,4 +119,4 @@ class value_use {
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen_;
 };
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -27,7 +27,7 @@
 #include <gpu/testing/detail/machine/tensor_map.hpp>
 #include <gpu/testing/detail/ptx/modifiers.hpp>
 
-namespace gpu::inline v1::testing::machine {
+namespace gpu { inline namespace v1 { namespace testing::machine {
 
 /// Bits of a frame's registers that nobody wrote: what loads found, and what depends on that.
 struct undefined_bits {
@@ -290,4 +290,4 @@ struct grid_state {
   }
 };
 
-}  // namespace gpu::inline v1::testing::machine
+}}}  // namespace gpu::v1::testing::machine

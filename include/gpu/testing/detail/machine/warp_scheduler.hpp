@@ -21,7 +21,7 @@
 #include <gpu/testing/detail/machine/undefined_values.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 inline constexpr std::uint64_t longest_wait = 64;  // turns
 inline constexpr std::uint32_t preferred_turns = 32;
@@ -331,4 +331,4 @@ template <bool Counted> inline bool run_warp(warp& w, std::uint32_t fuel) {
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

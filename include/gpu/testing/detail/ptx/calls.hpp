@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/ptx/operand_types.hpp>
 #include <gpu/testing/detail/ptx/operands.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// Appends the operands to the function, the elements of vectors and pairs before them.
 inline void store_operands(function& f, std::vector<raw_operand>& raw, instruction& i) {
@@ -185,4 +185,4 @@ inline bool parse_call(parser_context& context, const token& where, instruction&
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

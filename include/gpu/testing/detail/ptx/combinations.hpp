@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/ptx/matrix_operands.hpp>
 #include <gpu/testing/detail/ptx/operand_types.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// Checks the suffixes of ld and st against the state space and each other.
 inline bool check_memory_suffixes(parser_context& context, const token& where,
@@ -251,4 +251,4 @@ inline bool check_values(parser_context& context, const token& where, const inst
   }
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

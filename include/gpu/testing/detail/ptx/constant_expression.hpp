@@ -9,7 +9,7 @@
 
 #include <gpu/testing/detail/ptx/parser_context.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 struct constant {
   enum class form : std::uint8_t { signed_integer, unsigned_integer, single, floating };
@@ -219,4 +219,4 @@ inline bool parse_size(parser_context& context, std::uint64_t limit, std::uint64
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -5,7 +5,7 @@
 
 #include <gpu/testing/detail/ptx/suffix.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 inline constexpr suffix copy_suffixes[] = {
     {"to_shared", "shared", set<&modifiers::to_space, state_space::shared>},
@@ -59,4 +59,4 @@ inline constexpr suffix copy_suffixes[] = {
     {"bulk_reduction", "xor", does<operation::xor_>},
 };
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -9,7 +9,7 @@
 
 #include <gpu/testing/detail/ptx/parser_context.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// label: and .b8 95, 90, ... of .debug_str; other data is passed over.
 inline bool parse_strings(parser_context& context) {
@@ -64,4 +64,4 @@ inline void name_inlined_functions(parser_context& context) {
   }
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -10,7 +10,7 @@
 
 #include <gpu/testing/detail/ptx/initializers.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// The meaning of the words before the name.
 struct declaration_head {
@@ -246,4 +246,4 @@ inline bool parse_parameter(parser_context& context, parameter& p, token& name,
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -17,7 +17,7 @@
 #include <gpu/testing/detail/ptx/lz4.hpp>
 #include <gpu/testing/detail/ptx/zstandard.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 enum class compression : std::uint8_t { none, lz4, zstd, unknown };
 
@@ -178,4 +178,4 @@ inline image_text text_of_image(const void* image, std::uint32_t max_target) {
       refusal::no_ptx);
 }
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

@@ -11,7 +11,7 @@
 #include <gpu/testing/detail/ptx/declarations.hpp>
 #include <gpu/testing/detail/ptx/instructions.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 inline bool open_block(parser_context& context, const token& where) {
   const std::uint32_t deepest = context.options.limits.nested_blocks;
@@ -259,4 +259,4 @@ inline bool parse_body(parser_context& context) {
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -9,7 +9,7 @@
 
 #include <gpu/testing/detail/ptx/function_body.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// Names that a function's header introduces; they are declared once the function itself is.
 using header_names = std::vector<std::pair<token, name_entry>>;
@@ -220,4 +220,4 @@ inline bool parse_function(parser_context& context, linkage link, bool entry) {
   return good && keep_function(context, name, seen_before);
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -9,7 +9,7 @@
 
 #include <gpu/testing/detail/ptx/suffix.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// A short text that is put together at compile time.
 struct built_word {
@@ -44,4 +44,4 @@ constexpr auto make_shape_suffixes(std::index_sequence<I...>) {
 template <std::uint16_t K>
 inline constexpr auto shape_suffixes = make_shape_suffixes<K>(std::make_index_sequence<32>{});
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

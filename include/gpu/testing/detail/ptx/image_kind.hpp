@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 enum class image_kind : std::uint8_t {
   text,     ///< PTX, ended by a zero byte
@@ -76,4 +76,4 @@ inline std::size_t image_size(const void* image) {
   return std::string_view(static_cast<const char*>(image)).size() + 1;
 }
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/ptx/types_match.hpp>
 #include <gpu/testing/detail/ptx/value_types.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// A vector of 1, 2 or 4 elements of which the instruction looks at the first `needed`.
 inline bool check_elements(parser_context& context, const raw_operand& raw, std::size_t count,
@@ -110,4 +110,4 @@ inline bool check_texture_result(parser_context& context, raw_operand& raw, std:
   return check_vector(context, raw, width, {element, false, false, false});
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

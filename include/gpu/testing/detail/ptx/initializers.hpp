@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/ptx/operands.hpp>
 #include <gpu/testing/detail/ptx/parser_context.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// The shape of the variable that is being initialized.
 struct initializer_shape {
@@ -153,4 +153,4 @@ inline bool parse_initializer(parser_context& context, variable& v,
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -8,7 +8,7 @@
 #include <gpu/testing/detail/ptx/modifiers.hpp>
 #include <gpu/testing/detail/ptx/opcodes.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// One form of an instruction.
 /// `suffixes`: groups of suffixes.hpp, `!` behind one that must be there.
@@ -65,4 +65,4 @@ inline constexpr type_set type_sets[] = {
     {"data", "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"},
 };
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -13,7 +13,7 @@
 #include <gpu/testing/detail/ptx/forms/values.hpp>
 #include <gpu/testing/detail/ptx/instruction_form.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 template <std::size_t... Sizes> constexpr auto join_forms(const form (&... parts)[Sizes]) {
   std::array<form, (Sizes + ...)> all{};
@@ -30,4 +30,4 @@ template <std::size_t... Sizes> constexpr auto join_forms(const form (&... parts
 inline constexpr auto instruction_table = join_forms(
     arithmetic_forms, value_forms, memory_forms, control_forms, matrix_forms, matrix_group_forms);
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -14,7 +14,7 @@
 #include <gpu/testing/detail/ptx/operand_types.hpp>
 #include <gpu/testing/detail/ptx/operands.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// bra label
 inline bool parse_branch(parser_context& context, instruction& i) {
@@ -191,4 +191,4 @@ inline bool parse_instruction(parser_context& context) {
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

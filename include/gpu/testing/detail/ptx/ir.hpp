@@ -15,7 +15,7 @@
 #include <gpu/testing/detail/ptx/special_registers.hpp>
 #include <gpu/testing/detail/ptx/types.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 /// The kinds of refusals; a driver has an error code for each.
 enum class refusal : std::uint8_t {
@@ -263,4 +263,4 @@ struct module {
   }
 };
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

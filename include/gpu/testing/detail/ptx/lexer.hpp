@@ -9,7 +9,7 @@
 #include <string_view>
 #include <version>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 enum class token_kind : std::uint8_t {
   end,
@@ -280,4 +280,4 @@ class lexer {
   token current_;
 };
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

@@ -12,7 +12,7 @@
 
 #include <gpu/testing/detail/ptx/link_symbols.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 /// Collects modules and makes one of them. Names that are neither `.visible`, `.extern`, `.weak`
 /// nor
@@ -185,4 +185,4 @@ class linker {
   ptx::module out_;
 };
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

@@ -10,7 +10,7 @@
 
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 /// A module that takes part in a link, by the name that messages call it.
 struct link_unit {
@@ -137,4 +137,4 @@ template <class Function, class Visit> void for_each_reference(Function& f, Visi
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

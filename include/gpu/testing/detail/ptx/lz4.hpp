@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// Unpacks what must become exactly `size` bytes; `out` never grows beyond.
 inline bool unpack_lz4(std::span<const std::byte> in, std::uint64_t size, std::string& out) {
@@ -43,4 +43,4 @@ inline bool unpack_lz4(std::span<const std::byte> in, std::uint64_t size, std::s
   return out.size() == size;
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -5,7 +5,7 @@
 
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 /// A matrix of D = A * B + C; D has the fragments of C.
 enum class matrix_role : std::uint8_t { a, b, c };
@@ -61,4 +61,4 @@ constexpr type register_type(type element) {
   }
 }
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

@@ -11,7 +11,7 @@
 #include <gpu/testing/detail/ptx/operands.hpp>
 #include <gpu/testing/detail/ptx/value_types.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// The type of the elements of the matrix that a letter of the form stands for.
 inline type fragment_element(const resolved_form& form_chosen, char letter) {
@@ -135,4 +135,4 @@ inline bool check_group_product(parser_context& context, const token& where, con
   return !i.with.sparse || check_selector(context, i, raw[4]);
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -14,7 +14,7 @@
 #include <gpu/testing/detail/ptx/refused_instructions.hpp>
 #include <gpu/testing/detail/ptx/suffixes.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// A row of the table with its strings taken apart.
 struct compiled_form {
@@ -208,4 +208,4 @@ inline bool resolve_mnemonic(parser_context& context, const token& where, std::s
   return !forms.empty() || context.fail(where, "'" + name + "': " + closest.why);
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -7,7 +7,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/rounding.hpp>
 #include <gpu/testing/detail/ptx/types.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 /// `.lo`, `.hi`, `.wide` of mul, mad and madc; `.lo`/`.hi` of mul24, mad24 and dp2a.
 enum class product : std::uint8_t { none, lo, hi, wide };
@@ -193,4 +193,4 @@ struct modifiers {
   bool ordered = false;     ///< .sp::ordered_metadata
 };
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

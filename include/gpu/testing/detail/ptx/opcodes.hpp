@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 enum class opcode : std::uint8_t {
   // Integer. add.cc and sub.cc are add, sub with carry_out; addc, subc, madc also take the carry.
@@ -199,4 +199,4 @@ enum class opcode : std::uint8_t {
   wgmma_mma,
 };
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

@@ -13,7 +13,7 @@
 #include <gpu/testing/detail/ptx/types_match.hpp>
 #include <gpu/testing/detail/ptx/value_types.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// The state space that a symbol lives in.
 inline state_space space_of(const parser_context& context, symbol s) {
@@ -250,4 +250,4 @@ inline bool check_operand(parser_context& context, char letter, raw_operand& raw
   }
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/ptx/ir.hpp>
 #include <gpu/testing/detail/ptx/parser_context.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// An operand as written. A number keeps its form until the instruction gives it a type.
 struct raw_operand {
@@ -349,4 +349,4 @@ inline bool parse_signed_operand(parser_context& context, raw_operand& out) {
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/ptx/functions.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 namespace detail {
 
@@ -287,4 +287,4 @@ inline parse_result parse(std::string_view text, const parse_options& options = 
   return result;
 }
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

@@ -16,7 +16,7 @@
 #include <gpu/testing/detail/ptx/ir.hpp>
 #include <gpu/testing/detail/ptx/lexer.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 /// Sizes beyond which a text is refused. Real modules stay far below; a hostile one meets a
 /// sentence instead of exhausting the memory.
@@ -226,4 +226,4 @@ inline type type_of_word(std::string_view word, type last = type::e5m2x2) {
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// Legal PTX that is refused by name, unless the instruction table has the form: the words an
 /// instruction starts with, and why.
@@ -24,4 +24,4 @@ inline constexpr refused_instruction refused_instructions[] = {
     {"tex.base.a2dms", "multisampled textures"},
 };
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -6,7 +6,7 @@
 
 #include <gpu/testing/detail/ptx/types.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 /// The first seven (to `cluster_nctaid`) are vectors: an operand names a component x, y, z or w.
 /// `envreg`, `pm` and `pm64` have an index, kept in the operand's `component`.
@@ -136,4 +136,4 @@ constexpr bool find_special_register(std::string_view name, special_register& wh
 }
 
 }  // namespace detail
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

@@ -6,7 +6,7 @@
 
 #include <gpu/testing/detail/ptx/modifiers.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 struct suffix {
   std::string_view group;
@@ -59,4 +59,4 @@ inline constexpr void (*in_order)(modifiers&) = [](modifiers& m) { m.sparse = m.
 template <std::uint16_t M, std::uint16_t N, std::uint16_t K>
 inline constexpr void (*multiplies)(modifiers&) = [](modifiers& m) { m.shape = {M, N, K}; };
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

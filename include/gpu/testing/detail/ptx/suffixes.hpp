@@ -11,7 +11,7 @@
 #include <gpu/testing/detail/ptx/copy_suffixes.hpp>
 #include <gpu/testing/detail/ptx/group_shapes.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// Rows of one group stand together; an instruction takes at most one word of a group.
 inline constexpr suffix other_suffixes[] = {
@@ -356,4 +356,4 @@ inline constexpr auto suffixes =
     join_suffixes(other_suffixes, copy_suffixes, shape_suffixes<8>, shape_suffixes<16>,
                   shape_suffixes<32>, shape_suffixes<64>, shape_suffixes<256>);
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

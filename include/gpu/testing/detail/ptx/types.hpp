@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 /// A fundamental, packed or opaque type. `pred` is one truth value per thread.
 enum class type : std::uint8_t {
@@ -103,4 +103,4 @@ constexpr std::string_view name_of(state_space s) {
   return names[static_cast<std::uint8_t>(s)];
 }
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

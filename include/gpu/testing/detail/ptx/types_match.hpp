@@ -3,7 +3,7 @@
 
 #include <gpu/testing/detail/ptx/types.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 constexpr bool is_integer(type t) { return is_signed(t) || is_unsigned(t); }
 
@@ -34,4 +34,4 @@ constexpr type twice_as_wide(type t) {
   }
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

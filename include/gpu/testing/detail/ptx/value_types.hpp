@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/ptx/operands.hpp>
 #include <gpu/testing/detail/ptx/types_match.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// The requirements on an operand.
 struct requirement {
@@ -92,4 +92,4 @@ inline bool check_vector(parser_context& context, raw_operand& raw, std::uint8_t
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -10,7 +10,7 @@
 #include <string>
 #include <type_traits>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// The functions of libzstd that are called; empty without the library. Their signatures have been
 /// the same since its version 1.3.
@@ -55,4 +55,4 @@ inline bool unpack_zstandard(const zstandard& library, std::span<const std::byte
   return library.is_error(made) == 0 && made == out.size();
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

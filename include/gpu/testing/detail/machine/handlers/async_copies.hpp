@@ -11,7 +11,7 @@
 #include <gpu/testing/detail/machine/lanes.hpp>
 #include <gpu/testing/detail/machine/memory_access.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 inline void read_source(const pending_copy& copy, std::byte (&bytes)[16]) {
   for (std::uint32_t i = 0; i < copy.taken; ++i)
@@ -114,4 +114,4 @@ inline action run_wait_all_copies(warp& w, const decoded&, lane_mask mask) {
   return action::next;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -8,7 +8,7 @@
 
 #include <gpu/testing/detail/machine/handlers/bulk_copies.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Makes a generic address one of shared memory. Returns false if it is not in there.
 inline bool find_in_shared(warp& w, unsigned lane, address& a, std::uint32_t size) {
@@ -56,4 +56,4 @@ inline action run_async_store(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -11,7 +11,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/half.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Returns the value that an integer or bit operation makes of the old value.
 template <class U> inline U combine_integers(ptx::operation op, bool is_signed, U old, U b, U c) {
@@ -168,4 +168,4 @@ inline handler select_atomic(const ptx::instruction& i) {
   }
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

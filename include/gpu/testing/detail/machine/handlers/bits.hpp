@@ -8,7 +8,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/bits.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// and, or, xor, not of predicates; a mask at a time.
 inline handler select_predicate_logic(ptx::opcode op) {
@@ -199,4 +199,4 @@ inline handler select_bits(const ptx::instruction& i) {
   }
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

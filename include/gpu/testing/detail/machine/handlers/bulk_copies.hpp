@@ -13,7 +13,7 @@
 #include <gpu/testing/detail/machine/lanes.hpp>
 #include <gpu/testing/detail/machine/memory_access.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 template <class Word>
 inline void copy_words(const std::byte* from, std::byte* to, std::uint32_t size) {
@@ -258,4 +258,4 @@ inline action run_wait_bulk(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/machine/memory_access.hpp>
 #include <gpu/testing/detail/machine/memory_layout.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// The number by which groups of lanes wait at the barrier of the cluster.
 inline constexpr std::uint32_t cluster_barrier = 16;
@@ -126,4 +126,4 @@ template <class Address> inline action run_block_rank(warp& w, const decoded& d,
   return action::next;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -13,7 +13,7 @@
 #include <gpu/testing/detail/machine/undefined_values.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// The handler of every collective: the scheduler gathers the members, then calls `together`.
 inline action run_collective(warp&, const decoded&, lane_mask) { return action::collective; }
@@ -186,4 +186,4 @@ inline action run_unsynchronized(warp& w, const decoded& d, lane_mask mask) {
   return d.together(w, {&only, 1}, mask) ? action::next : action::fault;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

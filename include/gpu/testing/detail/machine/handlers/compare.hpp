@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/half.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// A comparison as a table: which of the four possible relations it accepts.
 enum relation : std::uint8_t { less = 1, equal = 2, greater = 4, unordered = 8 };
@@ -245,4 +245,4 @@ inline handler select_selection(const ptx::instruction& i) {
   }
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

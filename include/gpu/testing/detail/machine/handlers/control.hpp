@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/machine/memory_layout.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 inline action run_branch(warp&, const decoded&, lane_mask) { return action::jump; }
 inline action run_exit(warp&, const decoded&, lane_mask) { return action::exit; }
@@ -99,4 +99,4 @@ inline void write_barrier_result(std::byte* registers, const decoded& d, lane_ma
   }
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/convert.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// The low bits of a register of `size` bytes, whatever its width.
 inline std::uint64_t read_bits(const std::byte* registers, std::uint32_t slot, unsigned size,
@@ -301,4 +301,4 @@ inline handler select_convert(const ptx::instruction& i) {
   return frequent ? frequent : &run_convert;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -7,7 +7,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/convert_packed.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// cvt.f16x2.f32 and cvt.bf16x2.f32
 template <class H, ptx::rounding R>
@@ -101,4 +101,4 @@ inline handler select_cvt_pack(const ptx::instruction& i) {
   }
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

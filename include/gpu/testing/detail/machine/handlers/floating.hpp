@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/floating.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Computes f32 instructions that round, except for `.sat`.
 template <ptx::rounding R, bool Ftz>
@@ -311,4 +311,4 @@ inline handler select_testp(const ptx::instruction& i) {
   return i.types[0] == ptx::type::f64 ? &run_testp<double> : &run_testp<float>;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

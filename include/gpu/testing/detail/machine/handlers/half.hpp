@@ -8,7 +8,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/half.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 template <bool Max, bool Ftz, class H>
 [[gnu::cold]] inline H half_extremum_of(const ptx::modifiers& with, H a, H b) {
@@ -98,4 +98,4 @@ inline handler select_half(const ptx::instruction& i) {
   }
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/machine/memory_access.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// The list of slots of a texture or surface instruction. It begins with up to four values that the
 /// instruction returns or takes; `no_slot` stands for a value that is ignored or missing.
@@ -136,4 +136,4 @@ inline bool check_shape(warp& w, const decoded& d, unsigned lane, const image& s
   return false;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/packed.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 template <bool Writes, class F, class R, class... A, std::size_t... I>
 inline action carry_lanes(warp& w, const decoded& d, lane_mask mask, std::index_sequence<I...>) {
@@ -243,4 +243,4 @@ inline handler select_integer(const ptx::instruction& i) {
   }
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

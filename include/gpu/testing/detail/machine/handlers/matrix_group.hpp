@@ -15,7 +15,7 @@
 #include <gpu/testing/detail/machine/matrix_descriptor.hpp>
 #include <gpu/testing/detail/machine/memory_access.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 // Bits of `decoded::offset`.
 inline constexpr std::int64_t group_negated = 1;  // A or B, not both
@@ -212,4 +212,4 @@ inline bool leave_warp_group(warp& w, const group& g) {
   return false;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

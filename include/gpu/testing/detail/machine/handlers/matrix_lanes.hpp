@@ -13,7 +13,7 @@
 #include <gpu/testing/detail/machine/matrix_plan.hpp>
 #include <gpu/testing/detail/machine/warp.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// The handler of every matrix instruction. Lanes that come one after the other wait for each
 /// other.
@@ -101,4 +101,4 @@ inline void set_elements(std::byte* registers, const std::uint32_t* slots, const
   }
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

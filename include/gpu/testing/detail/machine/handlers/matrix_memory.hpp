@@ -13,7 +13,7 @@
 #include <gpu/testing/detail/machine/memory_access.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Finds bytes of a matrix, which are in shared memory, or in global memory for wmma. Null: a
 /// fault, noted in the warp.
@@ -226,4 +226,4 @@ inline bool transpose_small_matrix(warp& w, std::span<const party> parties, lane
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

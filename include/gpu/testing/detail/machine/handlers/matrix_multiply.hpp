@@ -14,7 +14,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/matrix_products.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 inline constexpr std::uint32_t most_elements = 512;  // of a matrix
 inline constexpr std::uint32_t most_rows = 32;
@@ -386,4 +386,4 @@ inline bool multiply_sparse(warp& w, std::span<const party> parties, lane_mask p
   return true;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

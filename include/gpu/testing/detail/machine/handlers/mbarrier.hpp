@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/machine/memory_access.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// The object's content, which programs must not look into.
 struct mbarrier {
@@ -146,4 +146,4 @@ inline action run_pending_count(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -18,7 +18,7 @@
 #  define GPU_TESTING_DETAIL_NO_FENCE 1
 #endif
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Orders the relaxed accesses of this host thread. The thread sanitizer knows no fences, and needs
 /// none here, for every access that blocks share is atomic.
@@ -161,4 +161,4 @@ inline action run_fence(warp& w, const decoded&, lane_mask) {
   return action::next;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/machine/memory_layout.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// mov of a register or constant as wide as the destination.
 inline handler select_move(unsigned size) {
@@ -239,4 +239,4 @@ inline action run_stackrestore(warp& w, const decoded& d, lane_mask mask) {
 
 inline action run_nothing(warp&, const decoded&, lane_mask) { return action::next; }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

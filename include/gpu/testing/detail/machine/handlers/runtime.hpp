@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/machine/printf_format.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// The bytes in a frame's memory for one lane.
 inline std::byte* frame_memory(warp& w, const frame& f, unsigned lane, std::uint32_t offset) {
@@ -165,4 +165,4 @@ inline handler runtime_function(const ptx::function& f) {
   return nullptr;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

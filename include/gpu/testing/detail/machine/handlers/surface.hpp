@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/machine/handlers/image_access.hpp>
 #include <gpu/testing/detail/machine/surface_formats.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// The position in a surface at which a lane reads or writes.
 struct surface_place {
@@ -168,4 +168,4 @@ inline action run_surface_reduction(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

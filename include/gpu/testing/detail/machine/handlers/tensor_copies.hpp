@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/machine/handlers/bulk_copies.hpp>
 #include <gpu/testing/detail/machine/tensor_map.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 inline constexpr std::uint32_t tensor_map_bytes = 128;
 inline constexpr std::uint32_t tensor_alignment = 128;  // of copies in shared memory
@@ -292,4 +292,4 @@ inline action run_bulk_prefetch(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

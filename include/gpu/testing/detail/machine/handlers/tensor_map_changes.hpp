@@ -9,7 +9,7 @@
 
 #include <gpu/testing/detail/machine/handlers/tensor_copies.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Finds the 128 bytes of a map that is to be changed.
 inline located locate_changed_map(warp& w, const decoded& d, unsigned lane, address a, space where,
@@ -123,4 +123,4 @@ inline action run_map_copy(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

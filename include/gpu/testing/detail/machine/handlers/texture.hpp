@@ -17,7 +17,7 @@
 #include <gpu/testing/detail/machine/texture_filter.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/half.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// The texels of a texture in memory, for the lanes of a warp. After a fault, which is noted in the
 /// warp, texels are zeros. `Size` is that of a texel, or 0 if it is not known before the program
@@ -262,4 +262,4 @@ inline action run_istypep(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -14,7 +14,7 @@
 #include <gpu/testing/detail/machine/texture_sums.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/half.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 /// Numbers of lanes, in ascending order.
 using lane_list = std::span<const std::uint8_t>;
@@ -191,4 +191,4 @@ class texture_result {
   ptx::type type_;
 };
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -7,7 +7,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/video.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
 
-namespace gpu::inline v1::testing::machine::detail {
+namespace gpu { inline namespace v1 { namespace testing::machine::detail {
 
 constexpr ptx::video_operation video_operation_of(ptx::opcode op) {
   using ptx::opcode;
@@ -118,4 +118,4 @@ inline handler select_video(ptx::opcode op) {
   return nullptr;
 }
 
-}  // namespace gpu::inline v1::testing::machine::detail
+}}}  // namespace gpu::v1::testing::machine::detail

@@ -12,7 +12,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/floating.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/special_functions.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 namespace detail {
 
@@ -108,4 +108,4 @@ constexpr double rcp_approx_ftz(double a) { return detail::unit_reciprocal(a); }
 /// rsqrt.approx.ftz.f64
 constexpr double rsqrt_approx_ftz(double a) { return detail::unit_rsqrt(a); }
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/integer.hpp>
 #include <gpu/testing/detail/ptx/modifiers.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 /// The number of ones. `T` is std::uint32_t or std::uint64_t.
 template <std::unsigned_integral T> constexpr std::uint32_t popc(T a) {
@@ -209,4 +209,4 @@ constexpr std::uint32_t prmt(std::uint32_t a, std::uint32_t b, std::uint32_t sel
   return result_byte(0) | result_byte(1) | result_byte(2) | result_byte(3);
 }
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

@@ -13,7 +13,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/half_bits.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/integer.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 namespace detail {
 
@@ -218,4 +218,4 @@ constexpr F round_to_integer(F a) {
   }
 }
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

@@ -11,7 +11,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/half_bits.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/integer.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 namespace detail {
 
@@ -102,4 +102,4 @@ constexpr std::uint32_t cvt_pack(std::int32_t a, std::int32_t b, std::uint32_t c
   return c << 2 * Bits | one(a) << Bits | one(b);
 }
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

@@ -3,7 +3,7 @@
 
 #include <cfenv>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 /// Gives the calling thread the default environment as long as this lives. In a program that is
 /// linked with -ffast-math, threads take subnormal numbers for 0; others may have set another
@@ -22,4 +22,4 @@ class default_environment {
   std::fenv_t before_;
 };
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

@@ -10,7 +10,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/integer.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/rounding.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// (-1)^negative * significand * 2^exponent. Bit 0 of the significand may stand for "and a bit
 /// more" where a comment says so.
@@ -186,4 +186,4 @@ template <rounding R> constexpr double exact_sqrt(double a) {
   return pack<R>({false, x.exponent / 2 - 1, root << 1 | static_cast<uint128>(rest != 0)});
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

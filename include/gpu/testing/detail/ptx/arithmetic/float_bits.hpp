@@ -24,7 +24,7 @@ compile your sources as you like (see gpu/testing/cpu_driver.hpp)."
 static_assert(FLT_EVAL_METHOD == 0,
               "the PTX machine needs float arithmetic in float (SSE, not x87)");
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// Bits of a float or double as a signed integer: comparisons of signed lanes vectorize everywhere.
 template <class F>
@@ -184,4 +184,4 @@ template <rounding R> constexpr double signed_sum_to_odd(double x, double y) {
   return sum_to_odd(x, y);
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -18,7 +18,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/rounding.hpp>
 #include <gpu/testing/detail/ptx/modifiers.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 namespace detail {
 constexpr bool to_nearest(rounding r) { return r == rounding::nearest_even || r == rounding::none; }
@@ -237,4 +237,4 @@ template <bool Ftz = false, class T> constexpr T slct(T a, T b, float c) {
   return detail::flush<Ftz>(c) >= 0.0f ? a : b;
 }
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

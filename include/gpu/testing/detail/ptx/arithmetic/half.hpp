@@ -13,7 +13,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/special_functions.hpp>
 #include <gpu/testing/detail/ptx/modifiers.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 template <class H>
 concept half_float = std::same_as<H, f16> || std::same_as<H, bf16>;
@@ -146,4 +146,4 @@ template <half_float H> constexpr H ex2_approx(H a) {
   return detail::cut_to_half<H>(detail::unit_exp2(to_float(a)));
 }
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

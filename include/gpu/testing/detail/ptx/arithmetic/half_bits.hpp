@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/float_bits.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/rounding.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 /// The bits of an `.f16` register.
 struct f16 {
@@ -133,4 +133,4 @@ constexpr float to_float(e4m3 a) {
   return std::bit_cast<float>(bits | static_cast<std::uint32_t>(a.bits & 0x80) << 24);
 }
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

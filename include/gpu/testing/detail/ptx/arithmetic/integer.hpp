@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 namespace detail {
 
@@ -253,4 +253,4 @@ template <std::unsigned_integral T> constexpr T subc_cc(T a, T b, std::uint32_t&
 // mul_lo(a, b) or of mul_hi(a, b) and c. For the signed types the high half is that of the signed
 // product: cast what mul_hi gives.
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

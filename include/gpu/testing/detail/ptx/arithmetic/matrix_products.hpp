@@ -29,7 +29,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/floating.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/half_bits.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 struct sum_model {
   static constexpr int fraction_bits = 25;
@@ -195,4 +195,4 @@ inline std::int32_t sum_of_integers(const std::int16_t* a, const std::int16_t* b
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(satfinite ? clamped : sum));
 }
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

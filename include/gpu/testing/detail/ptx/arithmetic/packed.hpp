@@ -9,7 +9,7 @@
 
 #include <gpu/testing/detail/ptx/arithmetic/integer.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 namespace detail {
 
@@ -88,4 +88,4 @@ constexpr std::uint32_t max_relu_16x2(std::uint32_t a, std::uint32_t b) {
       a, b, [](std::int16_t x, std::int16_t y) { return max(max(x, y), std::int16_t{0}); });
 }
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

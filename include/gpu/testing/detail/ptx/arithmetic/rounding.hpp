@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 /// The rounding of a result that its type cannot hold. Floating modifiers (`.rn`) and the integer
 /// ones of `cvt` (`.rni`) share enumerators; the latter also mean that the result is an integer.
@@ -15,4 +15,4 @@ enum class rounding : std::uint8_t {
   none,             ///< no modifier was written
 };
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

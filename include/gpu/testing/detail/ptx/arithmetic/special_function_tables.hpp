@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// A segment's polynomial: c0 + c1 * x + c2 * x * x, where the table's scales place the integers.
 struct segment {
@@ -248,4 +248,4 @@ inline constexpr std::array<segment, 51> tanh_segments{
      {16775696, 1424, -464},      {16776656, 528, -176},       {16777012, 192, -64},
      {16777140, 80, -32},         {16777188, 32, -16},         {16777204, 16, -8}}};
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

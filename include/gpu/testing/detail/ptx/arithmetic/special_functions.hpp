@@ -17,7 +17,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/float_bits.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/special_function_tables.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 /// Returns about x * x / 2^19 for x of 17 bits. The unit multiplies each pair of bits once, adds up
 /// these rows, and has no column for a product below 2^19.
@@ -267,4 +267,4 @@ constexpr double unit_rsqrt(double a) {
   return assemble_upper(0, (y >> 20) + std::int64_t{1022 - (p.exponent >> 1)} * (1 << 20));
 }
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

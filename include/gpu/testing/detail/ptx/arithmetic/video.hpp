@@ -9,7 +9,7 @@
 #include <gpu/testing/detail/ptx/arithmetic/integer.hpp>
 #include <gpu/testing/detail/ptx/modifiers.hpp>
 
-namespace gpu::inline v1::testing::ptx {
+namespace gpu { inline namespace v1 { namespace testing::ptx {
 
 /// The operation on the selected parts of a and b; `avrg` exists only for pairs and quads.
 enum class video_operation : std::uint8_t { add, sub, absdiff, min, max, avrg, shl, shr, set };
@@ -227,4 +227,4 @@ constexpr std::uint32_t video(const video_simd& how, std::uint32_t a, std::uint3
   return result;
 }
 
-}  // namespace gpu::inline v1::testing::ptx
+}}}  // namespace gpu::v1::testing::ptx

@@ -3,7 +3,7 @@
 
 #include <gpu/testing/detail/ptx/instruction_form.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 inline constexpr form arithmetic_forms[] = {
     // Integer and floating-point arithmetic.
@@ -159,4 +159,4 @@ inline constexpr form arithmetic_forms[] = {
     {"vset4", opcode::vset4, "compare_signed! add", "u32 s32|u32 s32", "Xyzx"},
 };
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

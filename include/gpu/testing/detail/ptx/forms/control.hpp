@@ -3,7 +3,7 @@
 
 #include <gpu/testing/detail/ptx/instruction_form.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 inline constexpr form control_forms[] = {
     // Control flow without a target; bra, brx.idx and call are read by their own functions.
@@ -96,4 +96,4 @@ inline constexpr form control_forms[] = {
     {"setmaxnreg", opcode::setmaxnreg, "inc_or_dec_registers! sync! aligned!", "u32", "I", 90},
 };
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -3,7 +3,7 @@
 
 #include <gpu/testing/detail/ptx/instruction_form.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 // After the shape come the layouts of A and B; check_matrix_layouts knows which combinations there
 // are.
@@ -199,4 +199,4 @@ inline constexpr form matrix_forms[] = {
     {"movmatrix", opcode::movmatrix, "sync! aligned! m8n8! transposed!", "b16", "qq", 75},
 };
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -3,7 +3,7 @@
 
 #include <gpu/testing/detail/ptx/instruction_form.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 // The operands of a product: D, which is C as well, A, B, whether C counts, then the signs of A and
 // B and which of the matrices in shared memory are transposed. Sparse A: metadata and selector
@@ -44,4 +44,4 @@ inline constexpr form matrix_group_forms[] = {
      "s32|s8 u8|s8 u8", "FsleIp", 90},
 };
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/testing/detail/ptx/instruction_form.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 inline constexpr form memory_forms[] = {
     // Data movement.
@@ -178,4 +178,4 @@ inline constexpr form memory_forms[] = {
     {"red", opcode::red, "red_order scope atomic_space boolean! hint", "b32 b64", "mah"},
 };
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail

@@ -3,7 +3,7 @@
 
 #include <gpu/testing/detail/ptx/instruction_form.hpp>
 
-namespace gpu::inline v1::testing::ptx::detail {
+namespace gpu { inline namespace v1 { namespace testing::ptx::detail {
 
 inline constexpr form value_forms[] = {
     // Comparison and selection.
@@ -63,4 +63,4 @@ inline constexpr form value_forms[] = {
     {"cvt.pack", opcode::cvt_pack, "sat! narrow!", "s32|b32", "Eiii", 75},
 };
 
-}  // namespace gpu::inline v1::testing::ptx::detail
+}}}  // namespace gpu::v1::testing::ptx::detail
