@@ -3,6 +3,7 @@
 /// Everything in `gpu/algorithm/`: kernels that are generated from lines of text, and sparse
 /// matrices.
 
+// IWYU pragma: begin_exports
 #include <gpu/algorithm/argmin.hpp>
 #include <gpu/algorithm/bincount.hpp>
 #include <gpu/algorithm/check_indices.hpp>
@@ -35,3 +36,4 @@
 #include <gpu/algorithm/sum.hpp>
 #include <gpu/algorithm/top_k.hpp>
 #include <gpu/algorithm/unique.hpp>
+// IWYU pragma: end_exports

@@ -6,6 +6,7 @@
 /// target `gpu::array`, or compiles gpu/array/array.cpp as one of its sources and defines
 /// `GPU_ARRAY_COMPILED` for all of them. See docs/arrays.md.
 
+// IWYU pragma: begin_exports
 #include <gpu/array/array.hpp>
 #include <gpu/array/assign_all.hpp>
 #include <gpu/array/axes.hpp>
@@ -44,3 +45,4 @@
 #include <gpu/array/view_axes.hpp>
 #include <gpu/array/view_elements.hpp>
 #include <gpu/array/view_shape.hpp>
+// IWYU pragma: end_exports

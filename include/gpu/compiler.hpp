@@ -2,6 +2,7 @@
 /// \file
 /// The layer `compiler`: CUDA C++ compiled at run time.
 
+// IWYU pragma: begin_exports
 #include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/autotune.hpp>
 #include <gpu/compiler/cache_contents.hpp>
@@ -23,3 +24,4 @@
 #include <gpu/compiler/source.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
 #include <gpu/compiler/type_layout.hpp>
+// IWYU pragma: end_exports

@@ -2,6 +2,7 @@
 /// \file
 /// The driver's objects: devices, contexts, streams, events, and the table they are reached by.
 
+// IWYU pragma: begin_exports
 #include <gpu/driver/cache_preference.hpp>
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/capture_mode.hpp>
@@ -33,3 +34,4 @@
 #include <gpu/driver/remote_writes.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/driver/stream_attribute.hpp>
+// IWYU pragma: end_exports

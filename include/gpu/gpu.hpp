@@ -4,6 +4,7 @@
 /// `gpu/array.hpp` and `gpu/random.hpp`, with generated kernels; `gpu/measure.hpp`; `gpu/testing/`;
 /// and `gpu/interop/`, which needs the headers of other libraries.
 
+// IWYU pragma: begin_exports
 #include <gpu/compiler.hpp>
 #include <gpu/core/last_error.hpp>
 #include <gpu/driver.hpp>
@@ -12,3 +13,4 @@
 #include <gpu/memory.hpp>
 #include <gpu/texture.hpp>
 #include <gpu/version.hpp>
+// IWYU pragma: end_exports

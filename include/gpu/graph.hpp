@@ -2,6 +2,7 @@
 /// \file
 /// Graphs: work that is described or captured once and launched many times.
 
+// IWYU pragma: begin_exports
 #include <gpu/graph/child_graph_node.hpp>
 #include <gpu/graph/conditional_node.hpp>
 #include <gpu/graph/dependencies.hpp>
@@ -22,3 +23,4 @@
 #include <gpu/graph/node_description.hpp>
 #include <gpu/graph/region_node.hpp>
 #include <gpu/graph/stream_capture.hpp>
+// IWYU pragma: end_exports

@@ -2,6 +2,7 @@
 /// \file
 /// The layer `kernel`: loaded code, its kernels and their launch.
 
+// IWYU pragma: begin_exports
 #include <gpu/kernel/host_argument.hpp>
 #include <gpu/kernel/jit_options.hpp>
 #include <gpu/kernel/kernel.hpp>
@@ -13,3 +14,4 @@
 #include <gpu/kernel/managed_variable.hpp>
 #include <gpu/kernel/module.hpp>
 #include <gpu/kernel/occupancy.hpp>
+// IWYU pragma: end_exports

@@ -2,6 +2,7 @@
 /// \file
 /// Memory: who owns it, who names it, and how its elements move.
 
+// IWYU pragma: begin_exports
 #include <gpu/memory/aligned_buffer.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/axis_index.hpp>
@@ -46,3 +47,4 @@
 #include <gpu/memory/slice.hpp>
 #include <gpu/memory/stream_memory_operation.hpp>
 #include <gpu/memory/virtual_memory.hpp>
+// IWYU pragma: end_exports

@@ -2,6 +2,7 @@
 /// \file
 /// Random numbers: engines, distributions, and the arrays that are filled with them.
 
+// IWYU pragma: begin_exports
 #include <gpu/random/device_philox.hpp>
 #include <gpu/random/discrete_weights.hpp>
 #include <gpu/random/distributions.hpp>
@@ -11,3 +12,4 @@
 #include <gpu/random/random_numbers.hpp>
 #include <gpu/random/random_operand.hpp>
 #include <gpu/random/sobol.hpp>
+// IWYU pragma: end_exports

@@ -2,6 +2,7 @@
 /// \file
 /// CUDA arrays, the textures that sample them and the surfaces that write them.
 
+// IWYU pragma: begin_exports
 #include <gpu/texture/array_format.hpp>
 #include <gpu/texture/array_mapping.hpp>
 #include <gpu/texture/array_shape.hpp>
@@ -15,3 +16,4 @@
 #include <gpu/texture/texture.hpp>
 #include <gpu/texture/texture_options.hpp>
 #include <gpu/texture/texture_resource.hpp>
+// IWYU pragma: end_exports

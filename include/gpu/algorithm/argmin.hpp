@@ -2,8 +2,16 @@
 /// \file
 /// `argmin` and `argmax`: the index of the smallest and of the largest element.
 
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/named_reduction.hpp>
+#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/min_max.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/stream.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

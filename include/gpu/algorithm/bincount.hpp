@@ -3,9 +3,34 @@
 /// `bincount`: counts how often each integer occurs, or adds weights up for each.
 
 #include <gpu/algorithm/check_indices.hpp>
+#include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/bound_argument.hpp>
 #include <gpu/algorithm/detail/histogram_kernel.hpp>
 #include <gpu/algorithm/detail/indexed_call.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/reduction_kernel.hpp>
+#include <gpu/algorithm/detail/reduction_text.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/detail/sort_kernel.hpp>
+#include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/algorithm/reduce_by_key.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/detail/capture_check.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/fill.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

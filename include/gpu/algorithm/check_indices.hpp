@@ -3,10 +3,29 @@
 /// `check_indices`: finds the first index that is out of range.
 
 #include <gpu/algorithm/detail/bound_argument.hpp>
+#include <gpu/algorithm/detail/element_type.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
+#include <gpu/algorithm/detail/reduction_text.hpp>
 #include <gpu/algorithm/detail/scan_shared.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/detail/capture_check.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

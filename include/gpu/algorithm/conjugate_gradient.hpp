@@ -2,11 +2,28 @@
 /// \file
 /// `conjugate_gradient`: solves linear systems with a symmetric positive definite matrix.
 
+#include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/arriving_values.hpp>
 #include <gpu/algorithm/detail/conjugate_gradient_history.hpp>
 #include <gpu/algorithm/detail/conjugate_gradient_kernels.hpp>
 #include <gpu/algorithm/linear_operator.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/located.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/memory/fill.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

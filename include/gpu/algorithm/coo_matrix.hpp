@@ -2,9 +2,22 @@
 /// \file
 /// `coo_matrix`: a sparse matrix as sorted triplets of row, column and value.
 
+#include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/detail/sparse_build.hpp>
+#include <gpu/algorithm/detail/sparse_kernel.hpp>
+#include <gpu/algorithm/linear_operator.hpp>
 #include <gpu/algorithm/reduce_by_key.hpp>
 #include <gpu/algorithm/sort.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

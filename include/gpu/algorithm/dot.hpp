@@ -2,7 +2,16 @@
 /// \file
 /// `dot` and `vdot`: sums of the products of two ranges' elements.
 
+#include <gpu/algorithm/detail/bound_argument.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/named_reduction.hpp>
+#include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/algorithm/detail/reduction_kernel.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/stream.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -4,7 +4,20 @@
 
 #include <gpu/algorithm/detail/bound_argument.hpp>
 #include <gpu/algorithm/detail/elementwise_kernel.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_form.hpp>
+#include <gpu/algorithm/detail/loop_plan.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/core/located.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/slice.hpp>
 
 namespace gpu { inline namespace v1 {
 

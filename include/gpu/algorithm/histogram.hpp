@@ -3,6 +3,13 @@
 /// `histogram`: counts the elements in each of several bins.
 
 #include <gpu/algorithm/detail/histogram_kernel.hpp>
+#include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_span.hpp>
 
 namespace gpu { inline namespace v1 {
 

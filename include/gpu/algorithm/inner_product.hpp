@@ -4,6 +4,16 @@
 
 #include <gpu/algorithm/detail/arriving_values.hpp>
 #include <gpu/algorithm/reduction.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/detail/capture_check.hpp>
+#include <gpu/memory/device_buffer.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,9 +3,22 @@
 /// `linear_operator`: what conjugate gradients need of a matrix; `identity_operator` and
 /// `diagonal_operator`, for example as preconditioners.
 
+#include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/elementwise.hpp>
 #include <gpu/algorithm/reduction.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_span.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,7 +3,20 @@
 /// `reduce_by_key`: combines the values of neighbors with equal keys.
 
 #include <gpu/algorithm/detail/bound_argument.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/scan_compaction.hpp>
+#include <gpu/algorithm/detail/scan_shared.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_span.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

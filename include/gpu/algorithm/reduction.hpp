@@ -3,8 +3,23 @@
 /// `reduction`: a kernel generated from lines of text, which combines all elements into one value.
 
 #include <gpu/algorithm/detail/bound_argument.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_form.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/loop_plan.hpp>
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
+#include <gpu/algorithm/detail/reduction_text.hpp>
+#include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/located.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
 
 namespace gpu { inline namespace v1 {
 

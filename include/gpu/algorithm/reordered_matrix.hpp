@@ -4,7 +4,27 @@
 /// close.
 
 #include <gpu/algorithm/csr_matrix.hpp>
+#include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/breadth_first_order.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/detail/sparse_build.hpp>
+#include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/algorithm/elementwise.hpp>
+#include <gpu/algorithm/linear_operator.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/detail/capture_check.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,8 +2,25 @@
 /// \file
 /// `scatter`: writes elements by index.
 
+#include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/bound_argument.hpp>
 #include <gpu/algorithm/detail/indexed_call.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/memory/fill.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,7 +2,25 @@
 /// \file
 /// `search_sorted`: finds where values belong among sorted ones.
 
+#include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/bound_argument.hpp>
+#include <gpu/algorithm/detail/elementwise_kernel.hpp>
 #include <gpu/algorithm/detail/indexed_call.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/device_span.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

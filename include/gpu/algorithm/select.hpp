@@ -2,8 +2,29 @@
 /// \file
 /// `select` and `selection`: copy the elements that fulfill a condition to neighboring places.
 
+#include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/bound_argument.hpp>
+#include <gpu/algorithm/detail/element_type.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/loop_plan.hpp>
 #include <gpu/algorithm/detail/scan_compaction.hpp>
+#include <gpu/algorithm/detail/scan_kernel.hpp>
+#include <gpu/algorithm/detail/scan_shared.hpp>
+#include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/located.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_span.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,6 +3,15 @@
 /// `snippet_options`: what a kernel that is generated from a snippet can be given beside it.
 
 #include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/detail/snippet_tokens.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

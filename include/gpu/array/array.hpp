@@ -3,10 +3,30 @@
 /// `array<T, Rank>`: owns elements in device memory that have one index for each axis.
 
 #include <gpu/array/detail/view_changes.hpp>
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/copy_view.hpp>
+#include <gpu/memory/axis_order.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/detail/pick_axes.hpp>
 #include <gpu/memory/detail/shape_text.hpp>
+#include <gpu/memory/detail/view_layout.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/ranges.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

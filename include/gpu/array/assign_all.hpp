@@ -2,7 +2,14 @@
 /// \file
 /// `assign_all`: several results from one kernel.
 
+#include <gpu/array/detail/expression_kernels.hpp>
+#include <gpu/array/detail/expression_launch.hpp>
+#include <gpu/array/detail/reduction_steps.hpp>
 #include <gpu/array/evaluate.hpp>
+#include <gpu/core/located.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,8 +2,19 @@
 /// \file
 /// `array_equal` and `allclose` compare the elements of two arrays.
 
+#include <gpu/algorithm/detail/element_type.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/named_reduction.hpp>
+#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/detail/along_axis.hpp>
+#include <gpu/array/detail/ranges.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/shape.hpp>
 
 namespace gpu { inline namespace v1 {
 

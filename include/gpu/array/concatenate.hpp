@@ -2,7 +2,27 @@
 /// \file
 /// `concatenate` and `stack` join arrays; `split` and `split_at` are the parts of one, as views.
 
+#include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/element_type.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/array/array.hpp>
+#include <gpu/array/creation.hpp>
 #include <gpu/array/detail/along_axis.hpp>
+#include <gpu/array/detail/ranges.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/located.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
+#include <gpu/memory/slice.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -18,9 +18,29 @@
 /// where there are at least 8192 lines beside one another, one launch in which each thread goes
 /// along some of them. **Capture**: allowed; the memory then belongs to the graph.
 
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/algorithm/detail/scan_kernel.hpp>
+#include <gpu/algorithm/detail/scan_shared.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/inclusive_scan.hpp>
+#include <gpu/array/array.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/cumulative_launch.hpp>
+#include <gpu/array/detail/element_kind.hpp>
+#include <gpu/array/detail/expression_layout.hpp>
+#include <gpu/array/evaluate.hpp>
+#include <gpu/array/expression.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,8 +2,20 @@
 /// \file
 /// `diff`: the differences of neighbors along an axis.
 
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/array/array.hpp>
 #include <gpu/array/detail/along_axis.hpp>
+#include <gpu/array/detail/ranges.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,9 +3,36 @@
 /// Functions that run expressions: `evaluate` makes an array, `assign` writes to existing elements,
 /// `item` brings one element home, and `prepare` compiles ahead.
 
+#include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/array/array.hpp>
+#include <gpu/array/detail/element_kind.hpp>
+#include <gpu/array/detail/expression_kernels.hpp>
+#include <gpu/array/detail/expression_launch.hpp>
+#include <gpu/array/detail/expression_layout.hpp>
 #include <gpu/array/detail/reduction_steps.hpp>
+#include <gpu/array/detail/shared_kernel.hpp>
+#include <gpu/array/detail/view_changes.hpp>
 #include <gpu/array/expression.hpp>
+#include <gpu/array/view_axes.hpp>
 #include <gpu/array/view_shape.hpp>
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
+#include <gpu/memory/detail/view_layout.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,9 +2,19 @@
 /// \file
 /// `expression<T, Rank>`: what operators and functions of arrays return. `scalar` and `cast`.
 
+#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/array/array.hpp>
+#include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_words.hpp>
+#include <gpu/array/detail/operation.hpp>
+#include <gpu/array/detail/operation_types.hpp>
 #include <gpu/array/view_elements.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/detail/allocation.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

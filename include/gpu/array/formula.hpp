@@ -3,7 +3,19 @@
 /// Expressions with texts of your own: `formula`, a line of CUDA C++; `named`, the kernel's name;
 /// `fast`, approximate functions; `source_of`, the text of the kernel.
 
-#include <gpu/array/evaluate.hpp>
+#include <gpu/array/detail/element_kind.hpp>
+#include <gpu/array/detail/expression_words.hpp>
+#include <gpu/array/detail/interned_text.hpp>
+#include <gpu/array/detail/operation.hpp>
+#include <gpu/array/detail/reduction_steps.hpp>
+#include <gpu/array/expression.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

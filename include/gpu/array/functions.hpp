@@ -8,7 +8,12 @@
 /// is the one that CUDA's documentation states; `sqrt` is exact. `docs/arrays.md` lists the
 /// functions that take complex numbers, and their accuracy.
 
+#include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/array/detail/operation.hpp>
 #include <gpu/array/expression.hpp>
+#include <gpu/core/detail/traits.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,7 +2,14 @@
 /// \file
 /// `index_along`: the index along an axis, as an operand of expressions.
 
+#include <gpu/array/detail/expression_words.hpp>
+#include <gpu/array/expression.hpp>
 #include <gpu/array/leaf.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -18,7 +18,14 @@
 /// and computes `text` for each element that is needed. A kernel is compiled once for a
 /// description, and serves all states and shapes.
 
+#include <gpu/array/detail/element_kind.hpp>
+#include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/expression.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

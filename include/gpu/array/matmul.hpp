@@ -2,10 +2,29 @@
 /// \file
 /// `matmul`: products of matrices, of batches of them, and of matrices with vectors.
 
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/algorithm/detail/shared_elements.hpp>
 #include <gpu/algorithm/dot.hpp>
+#include <gpu/array/array.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/cublaslt_product.hpp>
 #include <gpu/array/detail/matmul_kernel.hpp>
+#include <gpu/array/detail/product_shape.hpp>
+#include <gpu/array/detail/ranges.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,6 +3,14 @@
 /// `meshgrid`: the coordinates of a grid, as views.
 
 #include <gpu/array/concatenate.hpp>
+#include <gpu/array/detail/ranges.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
+#include <gpu/memory/detail/view_layout.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -6,7 +6,11 @@
 /// complex number is left out if one of its parts is NaN. Of integers and `bool` they are `sum` and
 /// its like.
 
+#include <gpu/algorithm/detail/moments_reduction.hpp>
+#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/detail/nan_reductions_text.hpp>
+#include <gpu/array/detail/reduction_part.hpp>
+#include <gpu/array/expression.hpp>
 #include <gpu/array/reductions.hpp>
 
 namespace gpu { inline namespace v1 {

@@ -2,10 +2,29 @@
 /// \file
 /// NumPy's .npz files, which hold several arrays by name: `save_npz`, `load_npz`.
 
+#include <gpu/array/array.hpp>
+#include <gpu/array/detail/byte_sink.hpp>
+#include <gpu/array/detail/byte_source.hpp>
+#include <gpu/array/detail/fetch.hpp>
 #include <gpu/array/detail/inflate.hpp>
 #include <gpu/array/detail/npy_elements.hpp>
+#include <gpu/array/detail/npy_header.hpp>
+#include <gpu/array/detail/ranges.hpp>
+#include <gpu/array/detail/zip_reader.hpp>
 #include <gpu/array/detail/zip_writer.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/located.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+
+#include <cerrno>
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

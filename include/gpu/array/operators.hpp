@@ -6,7 +6,10 @@
 /// The type of the result is NumPy's (NEP 50). A number of the host takes the type of the array, if
 /// it is of the same sort; `gpu::scalar<T>` keeps its own.
 
+#include <gpu/array/detail/element_kind.hpp>
+#include <gpu/array/detail/operation.hpp>
 #include <gpu/array/expression.hpp>
+#include <gpu/core/detail/traits.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,7 +3,30 @@
 /// `put` and `put_along_axis` write elements by index. Indices, errors and the rest are as for
 /// `take`; if an index occurs several times the last value stays, in every run, as in NumPy.
 
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/shared_elements.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/gather.hpp>
+#include <gpu/array/array.hpp>
+#include <gpu/array/creation.hpp>
+#include <gpu/array/detail/along_axis.hpp>
+#include <gpu/array/detail/expression_layout.hpp>
+#include <gpu/array/detail/ranges.hpp>
+#include <gpu/array/detail/shared_kernel.hpp>
 #include <gpu/array/take.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -24,13 +24,18 @@
 /// `gpu::sum(stream, x)`. **Capture**: as `assign` says, after `prepare`; the memory of results in
 /// larger expressions, and of sums of many elements, belongs to the graph.
 
+#include <gpu/algorithm/argmin.hpp>
 #include <gpu/algorithm/count.hpp>
-#include <gpu/algorithm/dot.hpp>
+#include <gpu/algorithm/detail/moments_reduction.hpp>
+#include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/algorithm/mean_variance.hpp>
+#include <gpu/algorithm/min_max.hpp>
 #include <gpu/algorithm/norm.hpp>
 #include <gpu/algorithm/sum.hpp>
-#include <gpu/array/evaluate.hpp>
+#include <gpu/array/detail/element_kind.hpp>
+#include <gpu/array/detail/reduction_part.hpp>
+#include <gpu/array/expression.hpp>
 #include <gpu/array/functions.hpp>
-#include <gpu/array/operators.hpp>
 
 namespace gpu { inline namespace v1 {
 

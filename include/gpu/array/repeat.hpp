@@ -2,7 +2,18 @@
 /// \file
 /// `repeat` repeats each element, `tile` the whole array.
 
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/array/array.hpp>
 #include <gpu/array/detail/along_axis.hpp>
+#include <gpu/array/detail/ranges.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/detail/view_layout.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,7 +2,15 @@
 /// \file
 /// `roll` moves elements along an axis, and those beyond the end to the beginning.
 
+#include <gpu/array/array.hpp>
 #include <gpu/array/detail/along_axis.hpp>
+#include <gpu/array/detail/ranges.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

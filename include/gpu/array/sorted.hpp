@@ -9,9 +9,24 @@
 /// for one line, that of `sort_segments` for several; for another axis than the last, a transposed
 /// copy before and after. **Capture**: as for `assign`; the memory then belongs to the graph.
 
+#include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/sort.hpp>
 #include <gpu/algorithm/top_k.hpp>
+#include <gpu/array/array.hpp>
+#include <gpu/array/creation.hpp>
 #include <gpu/array/detail/along_axis.hpp>
+#include <gpu/array/detail/ranges.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

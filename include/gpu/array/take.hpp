@@ -15,10 +15,41 @@
 /// in which case nothing is written, and `errc::capture_prohibited`. **Capture**: allowed without a
 /// check; new memory then belongs to the graph.
 
+#include <gpu/algorithm/check_indices.hpp>
+#include <gpu/algorithm/detail/bound_argument.hpp>
+#include <gpu/algorithm/detail/indexed_axes.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/gather.hpp>
-#include <gpu/algorithm/scatter.hpp>
+#include <gpu/array/array.hpp>
 #include <gpu/array/detail/along_axis.hpp>
+#include <gpu/array/detail/element_kind.hpp>
+#include <gpu/array/detail/expression_layout.hpp>
+#include <gpu/array/detail/expression_words.hpp>
+#include <gpu/array/detail/operation.hpp>
+#include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/detail/take_flat.hpp>
+#include <gpu/array/expression.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/detail/allocation.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
+#include <gpu/memory/detail/view_layout.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,8 +2,24 @@
 /// \file
 /// `to_text` prints an array as NumPy does.
 
+#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/detail/array_text.hpp>
 #include <gpu/array/detail/fetch.hpp>
+#include <gpu/array/detail/host_bytes.hpp>
+#include <gpu/array/detail/host_numbers.hpp>
+#include <gpu/array/detail/number_text.hpp>
+#include <gpu/array/detail/ranges.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/detail/view_layout.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

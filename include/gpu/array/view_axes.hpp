@@ -6,7 +6,14 @@
 /// the view faulty.
 
 #include <gpu/array/detail/view_changes.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/memory/array_view.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
+#include <gpu/memory/detail/view_layout.hpp>
+#include <gpu/memory/slice.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,7 +3,13 @@
 /// Views of the same memory with another element type: `view_as<T>`, `real`, `imag`.
 
 #include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/array/detail/view_changes.hpp>
 #include <gpu/array/view_axes.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/detail/view_layout.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

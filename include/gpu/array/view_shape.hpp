@@ -3,7 +3,16 @@
 /// Views of another shape: `reshape`, `ravel`, `broadcast_to`, `sliding_windows`. None moves an
 /// element.
 
+#include <gpu/array/detail/view_changes.hpp>
 #include <gpu/array/view_axes.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
+#include <gpu/memory/detail/view_layout.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

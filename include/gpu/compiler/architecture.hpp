@@ -2,8 +2,13 @@
 /// \file
 /// `architecture`: the GPU architecture that device code is compiled for.
 
+#include <gpu/core/detail/name_writer.hpp>
 #include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver/device.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

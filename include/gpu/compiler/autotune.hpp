@@ -3,11 +3,30 @@
 /// `autotune`: times variants of a kernel and keeps the fastest, for this device and this problem,
 /// also for later processes.
 
+#include <gpu/compiler/cache/bytes.hpp>
+#include <gpu/compiler/cache/digest.hpp>
 #include <gpu/compiler/cache/entry.hpp>
+#include <gpu/compiler/cache/folder.hpp>
 #include <gpu/compiler/cache/usage.hpp>
 #include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/version.hpp>
 #include <gpu/driver/driver_version.hpp>
+#include <gpu/driver/elapsed_time.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/measure/detail/event_timer.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 
 namespace gpu { inline namespace v1 {
 

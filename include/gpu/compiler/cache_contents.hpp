@@ -2,10 +2,34 @@
 /// \file
 /// Lists and empties a cache's folder, and moves its programs to another machine in one file.
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/cache/bytes.hpp>
+#include <gpu/compiler/cache/conditions.hpp>
+#include <gpu/compiler/cache/digest.hpp>
 #include <gpu/compiler/cache/disk.hpp>
+#include <gpu/compiler/cache/entry.hpp>
+#include <gpu/compiler/cache/folder.hpp>
+#include <gpu/compiler/cache/kept_program.hpp>
+#include <gpu/compiler/cache/usage.hpp>
 #include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compiled_program.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/memory/file_descriptor.hpp>
 #include <gpu/system/read_file.hpp>
+
+#include <fcntl.h>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 namespace gpu { inline namespace v1 {
 

@@ -7,9 +7,14 @@
 /// gpu/compiler/compile.cpp as one of its sources and defines `GPU_COMPILER_COMPILED` for all of
 /// them.
 
+#include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 
 #if !defined(GPU_COMPILER_COMPILED)
 #  include <gpu/compiler/nvrtc/find_or_compile.hpp>

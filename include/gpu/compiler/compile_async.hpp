@@ -2,12 +2,27 @@
 /// \file
 /// `compile_async` compiles on another thread; `compile_all` compiles many programs at once.
 
+#include <gpu/compiler/cache/program_cache.hpp>
 #include <gpu/compiler/cache/through_cache.hpp>
 #include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/detail/compile_queue.hpp>
 #include <gpu/compiler/nvrtc/cached_compile.hpp>
+#include <gpu/compiler/options/compile_request.hpp>
 #include <gpu/compiler/options/resolve_request.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/system/no_cancellation.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,10 +3,17 @@
 /// `compile_cache`: keeps compiled and linked programs, in a folder for other processes and in
 /// memory for this one, and reuses one if compiling or linking again would give the same.
 
+#include <gpu/compiler/cache/events.hpp>
 #include <gpu/compiler/cache/folder.hpp>
 #include <gpu/compiler/cache/program_cache.hpp>
+#include <gpu/compiler/cache/settings.hpp>
 #include <gpu/compiler/compile_options.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/system/made_once.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

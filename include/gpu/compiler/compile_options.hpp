@@ -5,7 +5,10 @@
 
 #include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/macro_value.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 
 namespace gpu { inline namespace v1 {
 

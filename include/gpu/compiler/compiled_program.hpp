@@ -2,13 +2,20 @@
 /// \file
 /// `compiled_program`: the result of `compile`.
 
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/detail/compiled_state.hpp>
+#include <gpu/compiler/diagnostics.hpp>
 #include <gpu/compiler/kernel_resources.hpp>
 #include <gpu/compiler/program_origin.hpp>
+#include <gpu/core/detail/declared_name.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/kernel_candidates.hpp>
 #include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/text.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,10 +2,14 @@
 /// \file
 /// `diagnostics`: the compiler's messages one by one, with file, line and column.
 
+#include <gpu/core/detail/name_writer.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 
+#include <cstddef>
 #include <initializer_list>
 
 namespace gpu { inline namespace v1 {

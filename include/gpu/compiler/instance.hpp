@@ -3,8 +3,11 @@
 /// `instance` and `overload`: the names of instances and overloads of kernels, made at compile time
 /// from C++ types and values.
 
+#include <gpu/core/detail/name_writer.hpp>
 #include <gpu/core/type_name.hpp>
 #include <gpu/fwd.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

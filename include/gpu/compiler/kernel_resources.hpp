@@ -3,7 +3,13 @@
 /// `kernel_resources`: the registers and the memory that a kernel uses, as the assembler reports
 /// them.
 
-#include <gpu/compiler/diagnostics.hpp>
+#include <gpu/core/detail/name_writer.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,12 +2,27 @@
 /// \file
 /// `link`: links compiled code at run time.
 
+#include <gpu/compiler/cache/program_cache.hpp>
 #include <gpu/compiler/cache/through_cache.hpp>
 #include <gpu/compiler/compile_cache.hpp>
 #include <gpu/compiler/link/cached_link.hpp>
+#include <gpu/compiler/link/driver_link.hpp>
+#include <gpu/compiler/link/nvjitlink_link.hpp>
+#include <gpu/compiler/link/plan.hpp>
+#include <gpu/compiler/link_input.hpp>
+#include <gpu/compiler/link_options.hpp>
 #include <gpu/compiler/linked_program.hpp>
+#include <gpu/compiler/options/resolve_request.hpp>
+#include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/system/no_cancellation.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

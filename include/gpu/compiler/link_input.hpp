@@ -3,8 +3,15 @@
 /// `link_input`: a piece of compiled code to link with others.
 
 #include <gpu/compiler/compiled_program.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/kernel/detail/image.hpp>
 #include <gpu/system/read_file.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,8 +2,16 @@
 /// \file
 /// `linked_program`: the result of `link`.
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/detail/compiled_state.hpp>
 #include <gpu/compiler/link_input.hpp>
 #include <gpu/compiler/link_options.hpp>
+#include <gpu/compiler/program_origin.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,8 +3,11 @@
 /// `macro_value`: the replacement of a macro in device code, made from a value of the host.
 
 #include <gpu/core/detail/ieee_number.hpp>
-#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -5,6 +5,13 @@
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/source.hpp>
 #include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/system/read_file.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,9 +3,15 @@
 /// `source`: the text of a program that consists of several parts.
 
 #include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/system/read_file.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

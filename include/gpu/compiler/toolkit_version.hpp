@@ -5,6 +5,8 @@
 #include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
 #include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/version.hpp>
 
 namespace gpu { inline namespace v1 {

@@ -3,6 +3,18 @@
 /// `get_type_layout`: the size and the alignment that a type has in device code.
 
 #include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/name_writer.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -4,9 +4,6 @@
 
 #include <gpu/core/detail/traits.hpp>
 
-#include <cstddef>
-#include <cstdint>
-
 namespace gpu { inline namespace v1 {
 
 namespace detail {

@@ -4,6 +4,8 @@
 
 #include <gpu/core/count.hpp>
 
+#include <cstdint>
+
 namespace gpu { inline namespace v1 {
 
 /// The number of blocks or threads in x, y and z. An integer `n` converts to `{n, 1, 1}`. An extent

@@ -8,12 +8,12 @@
 #include <gpu/core/detail/known_codes.hpp>
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/thread_key.hpp>
-#include <gpu/core/error_code.hpp>
+#include <gpu/core/error_code.hpp>  // IWYU pragma: export
 #include <gpu/core/text.hpp>
 
 #include <cstdint>
-#include <gpu/core/detail/utility.hpp>
-#include <gpu/core/source_location.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/source_location.hpp>  // IWYU pragma: export
 #include <new>
 
 namespace gpu { inline namespace v1 {

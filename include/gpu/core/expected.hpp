@@ -13,6 +13,8 @@
 /// `auto`; a data member of that type; a virtual function that returns one; and a static variable
 /// of that type.
 
+#include <gpu/core/detail/expected/unexpected.hpp>
+
 #if __cplusplus > 202002L  // before, no library has it, and <version> is a long list to read
 #  include <version>
 #endif

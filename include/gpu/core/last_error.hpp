@@ -15,6 +15,7 @@
 /// the first error of a thread allocates memory; if that fails, the error is returned as always but
 /// not recorded.
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 
 namespace gpu { inline namespace v1 {

@@ -2,11 +2,10 @@
 /// \file
 /// `result<T>`: a value or a `cuda_error`. Every fallible function of the library returns one.
 
-#include <gpu/core/error.hpp>
-#include <gpu/core/expected.hpp>
-
-#include <gpu/core/detail/bad_access.hpp>
-#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/detail/bad_access.hpp>  // IWYU pragma: keep
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>     // IWYU pragma: export
+#include <gpu/core/expected.hpp>  // IWYU pragma: export
 
 #if defined(__CUDACC__) && defined(__NVCC__)
 #  include <new>

@@ -3,6 +3,7 @@
 /// `sequence<T>`: a small `std::vector`. (To include `<vector>` costs three and a half times what
 /// `cuda.h` does.)
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/detail/utility.hpp>
 
 #include <cstddef>

@@ -6,6 +6,8 @@
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/text.hpp>
 
+#include <cstddef>
+
 namespace gpu { inline namespace v1 {
 
 namespace detail {

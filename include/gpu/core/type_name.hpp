@@ -3,7 +3,12 @@
 /// The C++ names of types and values at compile time, for messages and for the names of template
 /// instances. All compilers and standard libraries yield the same names.
 
+#include <gpu/core/detail/name_writer.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/detail/value_name.hpp>
+#include <gpu/core/string_ref.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

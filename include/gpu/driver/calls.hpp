@@ -7,7 +7,16 @@
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/error_reporter.hpp>
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
+#include <gpu/driver/detail/process_state.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace driver {
 

@@ -3,8 +3,19 @@
 /// The capture state of a stream, and the calls that a thread may make meanwhile. The captures
 /// themselves are in graph/stream_capture.hpp.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/event.hpp>
+#include <gpu/driver/stream.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,9 +2,24 @@
 /// \file
 /// Finds a device by requirements, by UUID, by environment variables, or by a file of the user.
 
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/system/environment.hpp>
 #include <gpu/system/read_file.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

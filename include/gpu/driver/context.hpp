@@ -4,12 +4,26 @@
 /// `context_scope` makes one current. Most programs need none of them, since a `device` stands for
 /// its primary context wherever a context is asked for.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/flags.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/cache_preference.hpp>
+#include <gpu/driver/calls.hpp>
 #include <gpu/driver/context_limit.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/primary_context.hpp>
+#include <gpu/driver/detail/process_state.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/device.hpp>
+#include <gpu/driver/error_reporter.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,8 +2,16 @@
 /// \file
 /// `context_memo`: keeps what is made once for each context or device.
 
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/driver/context_or_device.hpp>
 #include <gpu/system/mutex.hpp>
+
+#include <cstddef>
+#include <new>
 
 namespace gpu { inline namespace v1 {
 

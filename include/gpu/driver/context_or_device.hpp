@@ -2,7 +2,13 @@
 /// \file
 /// `context_or_device`: the parameter type of functions that create objects in a context.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -4,8 +4,15 @@
 /// can be used.
 
 #include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver/choose_device.hpp>
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/primary_context.hpp>
+#include <gpu/driver/device.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,10 +2,20 @@
 /// \file
 /// `device`: a GPU of this machine, with its name and its properties.
 
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/dims.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/primary_context.hpp>
-#include <gpu/driver/detail/refusals.hpp>
 
 #include <cstddef>
 #include <cstdint>

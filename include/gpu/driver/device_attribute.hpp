@@ -3,6 +3,11 @@
 /// `device_attribute`: the figures and abilities of a device, each with the C++ type of its value.
 
 #include <gpu/core/flags.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/device.hpp>
 
 namespace gpu { inline namespace v1 {

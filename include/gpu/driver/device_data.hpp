@@ -4,7 +4,15 @@
 /// (The base-2 logarithm of an integer `n`, for shapes that are powers of two, is
 /// `std::bit_width(n) - 1` of `<bit>`.)
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/device.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

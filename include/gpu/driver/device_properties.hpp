@@ -3,7 +3,17 @@
 /// `device_properties`: all that a device says about itself, read once.
 
 #include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/device_attribute.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

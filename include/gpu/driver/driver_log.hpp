@@ -4,9 +4,23 @@
 /// `driver_log_listener` receives each message at once. It often says why a call failed when the
 /// error code alone does not.
 
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/host_call.hpp>
-#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/entry_points.hpp>
+
+#include <cstddef>
+#include <new>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,8 +2,12 @@
 /// \file
 /// The versions of CUDA that the headers are from and that the driver supports.
 
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/version.hpp>
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 
 namespace gpu { inline namespace v1 {
 

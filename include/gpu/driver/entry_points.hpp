@@ -7,8 +7,13 @@
 /// replaced as a whole: before first use with `use_entry_points`, or for a scope with
 /// `scoped_entry_points`. The CPU driver, fault injection and tracing are tables of their own.
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/process_state.hpp>
+#include <gpu/system/mutex.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace driver {
 

@@ -3,6 +3,7 @@
 /// `set_error_reporter`: who receives the errors of destructors, which cannot return them.
 
 #include <gpu/core/error.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver/detail/process_state.hpp>
 #include <gpu/system/output.hpp>
 

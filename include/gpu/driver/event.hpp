@@ -3,6 +3,22 @@
 /// Events, the marks in streams: `event` owns one, `event_ref` names one; `record`, `wait` and
 /// `elapsed` use them.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/process_state.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/elapsed_time.hpp>
 #include <gpu/driver/stream.hpp>
 

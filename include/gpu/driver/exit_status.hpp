@@ -3,6 +3,7 @@
 /// `exit_status`: the result of a program as the exit status of `main`.
 
 #include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/system/output.hpp>
 
 namespace gpu { inline namespace v1 {

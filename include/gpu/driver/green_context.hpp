@@ -3,8 +3,22 @@
 /// Green contexts, multiprocessors of a device set apart for the streams made in them:
 /// `green_context` owns one, `green_context_ref` names one.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/event.hpp>
 #include <gpu/driver/multiprocessor_set.hpp>
+#include <gpu/driver/stream.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -7,6 +7,15 @@
 #include <gpu/driver/detail/queued_call.hpp>
 
 #include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
+#include <gpu/driver/stream.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,7 +2,11 @@
 /// \file
 /// The part of the L2 cache that access policies set aside.
 
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,8 +2,22 @@
 /// \file
 /// Peers: devices that reach each other's memory.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
 #include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/peer_hold.hpp>
+#include <gpu/driver/detail/primary_context.hpp>
+#include <gpu/driver/device.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

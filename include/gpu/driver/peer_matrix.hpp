@@ -2,7 +2,17 @@
 /// \file
 /// `peer_matrix`: for all pairs of devices, whether one reaches the memory of the other.
 
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/peer_access.hpp>
+
+#include <cstddef>
+#include <new>
 
 namespace gpu { inline namespace v1 {
 

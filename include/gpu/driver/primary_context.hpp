@@ -2,8 +2,15 @@
 /// \file
 /// Settings of a device's primary context, which all code of the process shares.
 
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/library_pools.hpp>
+#include <gpu/driver/detail/primary_context.hpp>
+#include <gpu/driver/device.hpp>
 
 namespace gpu { inline namespace v1 {
 

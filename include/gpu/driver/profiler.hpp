@@ -2,8 +2,13 @@
 /// \file
 /// Starts and stops data collection of an attached profiler: `profiler_range`, for a scope.
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/error_reporter.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,7 +2,13 @@
 /// \file
 /// Order between this process and devices that write to its memory by the bus (GPUDirect RDMA).
 
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 
 namespace gpu { inline namespace v1 {
 

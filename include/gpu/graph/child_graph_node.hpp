@@ -2,8 +2,26 @@
 /// \file
 /// `child_graph_node`: a graph inside a graph.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/version.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/driver_version.hpp>
+#include <gpu/graph/detail/explain_errors.hpp>
+#include <gpu/graph/detail/graph_keeper.hpp>
 #include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/graph_ref.hpp>
+#include <gpu/graph/node_description.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,7 +3,19 @@
 /// Conditional nodes and their conditions: parts of a graph that run if, while, or as selected by,
 /// a value that kernels set.
 
-#include <gpu/graph/graph.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/graph/detail/graph_keeper.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/graph_ref.hpp>
+#include <gpu/graph/node_description.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,9 +2,21 @@
 /// \file
 /// `dependencies`: the nodes that a new node of a graph, or the next node of a capture, depends on.
 
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/graph/graph_node.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <initializer_list>
+#include <new>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,7 +2,11 @@
 /// \file
 /// Nodes that record an event or wait for one: they order a graph and work outside of it.
 
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/driver/event.hpp>
+#include <gpu/graph/graph_node.hpp>
 #include <gpu/graph/node_description.hpp>
 
 namespace gpu { inline namespace v1 {

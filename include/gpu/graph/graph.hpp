@@ -4,6 +4,16 @@
 /// and `graph_ref` can do is in graph_ref.hpp. A graph is instantiated before it is launched: see
 /// graph_exec.hpp.
 
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/graph/detail/keep_alive.hpp>
+#include <gpu/graph/detail/object_shares.hpp>
 #include <gpu/graph/graph_ref.hpp>
 
 namespace gpu { inline namespace v1 {

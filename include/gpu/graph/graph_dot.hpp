@@ -2,8 +2,18 @@
 /// \file
 /// `write_dot`: writes a drawing of a graph to a file.
 
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/flags.hpp>
-#include <gpu/graph/graph.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/graph/graph_ref.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -2,9 +2,33 @@
 /// \file
 /// `graph_exec`, an executable graph; `launch` runs it on a stream any number of times.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
 #include <gpu/driver/detail/queued_call.hpp>
-#include <gpu/graph/graph.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/detail/explain_errors.hpp>
+#include <gpu/graph/detail/graph_keeper.hpp>
+#include <gpu/graph/detail/keep_alive.hpp>
+#include <gpu/graph/detail/object_shares.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/graph_ref.hpp>
 #include <gpu/graph/graph_results.hpp>
+#include <gpu/graph/node_description.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,8 +3,16 @@
 /// The device memory that graphs hold for their allocations: `graph_memory_attribute` queries how
 /// much it is, `trim_graph_memory` gives it back.
 
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/memory/memory_pool_attribute.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

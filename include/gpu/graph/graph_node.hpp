@@ -2,10 +2,20 @@
 /// \file
 /// `graph_node` refers to a node of a graph; `graph_node_list` holds several.
 
-#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/refusals.hpp>
-#include <gpu/driver/stream.hpp>
 
+#include <cstddef>
 #include <new>
 
 namespace gpu { inline namespace v1 {

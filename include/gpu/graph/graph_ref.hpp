@@ -2,13 +2,27 @@
 /// \file
 /// `graph_ref`, a reference to a graph: adds nodes and edges, lists them, changes them.
 
-#include <gpu/core/unique_handle.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/host_call.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/error_reporter.hpp>
+#include <gpu/graph/dependencies.hpp>
 #include <gpu/graph/detail/described_attributes.hpp>
 #include <gpu/graph/detail/explain_errors.hpp>
 #include <gpu/graph/detail/graph_keeper.hpp>
 #include <gpu/graph/detail/keep_alive.hpp>
+#include <gpu/graph/detail/object_shares.hpp>
 #include <gpu/graph/graph_edge.hpp>
+#include <gpu/graph/graph_node.hpp>
 #include <gpu/graph/node_description.hpp>
+
+#include <new>
 
 namespace gpu { inline namespace v1 {
 

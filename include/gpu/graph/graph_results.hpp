@@ -2,7 +2,15 @@
 /// \file
 /// The reasons why a graph cannot be instantiated, or an executable graph cannot be updated.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/graph/graph_node.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

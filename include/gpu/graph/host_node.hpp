@@ -6,6 +6,12 @@
 #include <gpu/graph/node_description.hpp>
 
 #include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/graph/graph_node.hpp>
+
+#include <new>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,8 +2,22 @@
 /// \file
 /// `kernel_node`: a node that launches a kernel.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/graph_node.hpp>
 #include <gpu/graph/node_description.hpp>
-#include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/detail/kernel_limits.hpp>
+#include <gpu/kernel/detail/kernel_record.hpp>
+#include <gpu/kernel/detail/launch_checks.hpp>
+#include <gpu/kernel/detail/prepared_launch.hpp>
+#include <gpu/kernel/host_argument.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/kernel/launch_config.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,11 +2,27 @@
 /// \file
 /// Nodes that copy, fill, allocate and free memory.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/peer_access.hpp>
+#include <gpu/graph/graph_node.hpp>
 #include <gpu/graph/node_description.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/fill.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 
 namespace gpu { inline namespace v1 {
 

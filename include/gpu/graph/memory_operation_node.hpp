@@ -2,9 +2,18 @@
 /// \file
 /// `memory_operation_node`: a node that waits for values in memory and writes values to it.
 
+#include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/graph/graph_node.hpp>
 #include <gpu/graph/node_description.hpp>
+#include <gpu/memory/ranges.hpp>
 #include <gpu/memory/stream_memory_operation.hpp>
+
+#include <cstddef>
+#include <initializer_list>
 
 namespace gpu { inline namespace v1 {
 

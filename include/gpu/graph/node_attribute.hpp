@@ -2,6 +2,11 @@
 /// \file
 /// Reads and sets single attributes of kernel nodes, including captured ones.
 
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/graph/graph_node.hpp>
 #include <gpu/kernel/launch_attribute.hpp>
 

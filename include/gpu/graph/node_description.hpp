@@ -3,7 +3,14 @@
 /// Descriptions of nodes. Each header ..._node.hpp has the description of one kind of node:
 /// `graph::add` adds a node from it, and `set` changes a node to it.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/graph/graph_node.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,8 +2,18 @@
 /// \file
 /// Nodes that copy and fill 2D and 3D regions: rows and planes with a pitch, whole or in part.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/graph/graph_node.hpp>
 #include <gpu/graph/node_description.hpp>
 #include <gpu/memory/copy_2d.hpp>
+#include <gpu/memory/detail/region_side.hpp>
 #include <gpu/memory/fill.hpp>
 
 namespace gpu { inline namespace v1 {

@@ -2,9 +2,33 @@
 /// \file
 /// `stream_capture`: work that is queued on a stream becomes nodes of a graph instead of running.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
 #include <gpu/driver/capture_mode.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/host_call.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/dependencies.hpp>
 #include <gpu/graph/detail/active_capture.hpp>
+#include <gpu/graph/detail/explain_errors.hpp>
+#include <gpu/graph/detail/keep_alive.hpp>
+#include <gpu/graph/detail/object_shares.hpp>
 #include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/graph_ref.hpp>
+#include <gpu/kernel/detail/shared_object.hpp>
+
+#include <cstddef>
+#include <new>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,10 +2,26 @@
 /// \file
 /// Allocators for the standard containers: `pinned_allocator<T>` and `managed_allocator<T>`.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/detail/allocation.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/detail/pinned_allocation.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/memory/managed_buffer.hpp>
-#include <gpu/memory/pinned_span.hpp>
+#include <gpu/memory/pinned_flags.hpp>
+#include <gpu/memory/ranges.hpp>
 
+#include <cuda.h>
+#include <cstddef>
+#include <cstdint>
 #include <new>
 #include <type_traits>
 #include <vector>

@@ -5,6 +5,7 @@
 #include <gpu/driver/elapsed_time.hpp>
 
 #include <chrono>
+#include <ratio>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,8 +2,32 @@
 /// \file
 /// `cublas_handle`: products of matrices by cuBLAS, which is opened when the first handle is made.
 
+#include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/array/detail/cublaslt_product.hpp>
+#include <gpu/array/detail/product_shape.hpp>
+#include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/matmul.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/compiler/toolkit/library_calls.hpp>
+#include <gpu/compiler/toolkit/toolkit_library.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/detail/library_handle.hpp>
+#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/system/library_table.hpp>
+
+#include <cuda.h>
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

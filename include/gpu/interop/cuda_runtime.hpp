@@ -9,10 +9,29 @@
 /// The program links the runtime, as nvcc does by default. Both have to use the same driver, so the
 /// runtime cannot use a CPU driver or its kernels.
 
+#include <gpu/core/detail/error_names.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_origin.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/event.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/detail/kernel_record.hpp>
 #include <gpu/kernel/kernel.hpp>
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <driver_types.h>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

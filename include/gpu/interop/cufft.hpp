@@ -3,10 +3,23 @@
 /// `cufft_plan`: Fourier transforms of one to three dimensions by cuFFT, which is opened when the
 /// first plan is made.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/detail/cufft_functions.hpp>
+#include <gpu/interop/detail/require_libcuda.hpp>
 #include <gpu/memory/array_view.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/system/library_table.hpp>
 
+#include <cuda.h>
 #include <complex>
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,12 +3,34 @@
 /// `cusolver_handle`: least squares and eigenvalues of symmetric matrices by cuSOLVER, which is
 /// opened when the first handle is made.
 
+#include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/array/array.hpp>
 #include <gpu/array/detail/fetch.hpp>
+#include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/view_axes.hpp>
-#include <gpu/array/view_elements.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/interop/cublas.hpp>
 #include <gpu/interop/detail/cusolver_functions.hpp>
+#include <gpu/interop/detail/library_handle.hpp>
+#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/axis_order.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/system/library_table.hpp>
 
+#include <cuda.h>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 
 namespace gpu { inline namespace v1 {

@@ -4,10 +4,33 @@
 /// handle is made.
 
 #include <gpu/algorithm/csr_matrix.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/shared_elements.hpp>
+#include <gpu/algorithm/linear_operator.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/cublaslt_product.hpp>
-#include <gpu/array/operators.hpp>
+#include <gpu/array/detail/ranges.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/compiler/toolkit/library_calls.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/detail/cusparse_functions.hpp>
+#include <gpu/interop/detail/library_handle.hpp>
+#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/system/library_table.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

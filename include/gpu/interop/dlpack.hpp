@@ -6,8 +6,26 @@
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/evaluate.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/driver/event.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/dlpack_tensor.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/ranges.hpp>
+
+#include <cuda.h>
+#include <cstddef>
+#include <cstdint>
+#include <new>
 
 namespace gpu { inline namespace v1 {
 

@@ -5,9 +5,16 @@
 /// They are declared here, with the layout of DLPack 0.6 (`managed_tensor`) and of 1.0
 /// (`managed_tensor_versioned`). A program that has <dlpack/dlpack.h> casts the pointers.
 
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
-#include <gpu/driver/stream.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 
+#include <cstdint>
 #include <new>
 
 namespace gpu { inline namespace v1 {

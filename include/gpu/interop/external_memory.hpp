@@ -3,9 +3,31 @@
 /// `external_memory`: memory that another interface has allocated, such as Vulkan, imported through
 /// a handle of the operating system.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/flags.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/interop/foreign_handle.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/file_descriptor.hpp>
+#include <gpu/texture/array_format.hpp>
+#include <gpu/texture/array_shape.hpp>
+#include <gpu/texture/detail/array_checks.hpp>
 #include <gpu/texture/mipmapped_array.hpp>
+
+#include <cuda.h>
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

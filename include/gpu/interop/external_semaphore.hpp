@@ -4,10 +4,29 @@
 /// signal and wait for.
 
 #include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
 #include <gpu/driver/detail/queued_call.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/foreign_handle.hpp>
+#include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/ranges.hpp>
 
+#include <cuda.h>
+#include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 
 namespace gpu { inline namespace v1 {

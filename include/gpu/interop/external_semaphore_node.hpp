@@ -3,9 +3,21 @@
 /// Nodes that signal external semaphores or wait for them: they order a graph and the work of other
 /// interfaces.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/graph/graph_node.hpp>
 #include <gpu/graph/node_description.hpp>
 #include <gpu/interop/external_semaphore.hpp>
+#include <gpu/memory/ranges.hpp>
+
+#include <cuda.h>
+#include <initializer_list>
 
 namespace gpu { inline namespace v1 {
 

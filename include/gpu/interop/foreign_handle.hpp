@@ -3,12 +3,21 @@
 /// Handles of other systems, by which other interfaces pass on memory and semaphores:
 /// `win32_handle` and the objects of NvSci.
 
-#include <gpu/driver/context_or_device.hpp>
-#include <gpu/driver/detail/device_refusals.hpp>
-#include <gpu/memory/detail/explain_error.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/flags.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/system/nvsci.hpp>
 
+#include <cuda.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 namespace gpu { inline namespace v1 {

@@ -2,11 +2,11 @@
 /// \file
 /// Texts, errors and shapes in `std::format`, where the standard library has it.
 
-#include <gpu/core/error.hpp>
-#include <gpu/core/text.hpp>
-#include <gpu/memory/detail/shape_text.hpp>
+#include <gpu/core/error.hpp>                // IWYU pragma: keep
+#include <gpu/core/text.hpp>                 // IWYU pragma: keep
+#include <gpu/memory/detail/shape_text.hpp>  // IWYU pragma: keep
 
-#include <version>
+#include <version>  // IWYU pragma: keep
 
 #if defined(__cpp_lib_format)
 

@@ -3,12 +3,24 @@
 /// `graphics_mapping`: lets CUDA use buffers and images of a graphics interface for a while. Those
 /// of OpenGL are registered by opengl.hpp.
 
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/detail/utility.hpp>
-#include <gpu/driver/context_or_device.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/detail/graphics_errors.hpp>
 #include <gpu/memory/device_span.hpp>
+#include <gpu/texture/cuda_array.hpp>
 #include <gpu/texture/mipmapped_array.hpp>
 
+#include <cuda.h>
+#include <cstddef>
 #include <initializer_list>
 #include <new>
 

@@ -3,8 +3,13 @@
 /// `std::hash` of devices, contexts, streams and events, so that they can be keys. Equal refs have
 /// equal hashes.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/event.hpp>
+#include <gpu/driver/stream.hpp>
 
+#include <cstddef>
 #include <functional>
 
 namespace gpu { inline namespace v1 { namespace detail {

@@ -2,10 +2,10 @@
 /// \file
 /// `std::mdspan` of host memory, to arrays and back, where the standard library has it (C++23).
 
-#include <gpu/array/creation.hpp>
-#include <gpu/array/detail/fetch.hpp>
+#include <gpu/array/creation.hpp>      // IWYU pragma: keep
+#include <gpu/array/detail/fetch.hpp>  // IWYU pragma: keep
 
-#include <version>
+#include <version>  // IWYU pragma: keep
 
 #if defined(__cpp_lib_mdspan)
 

@@ -3,8 +3,16 @@
 /// Host memory for `std::pmr`: `pinned_memory_resource`,
 /// `managed_memory_resource` and `caching_pinned_memory_resource`.
 
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/interop/allocators.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>
+#include <gpu/memory/detail/allocation.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
+#include <gpu/memory/detail/pinned_allocation.hpp>
+#include <gpu/memory/managed_buffer.hpp>
+#include <gpu/memory/pinned_buffer.hpp>
+#include <gpu/memory/pinned_flags.hpp>
 
 #include <cstddef>
 #include <cstring>

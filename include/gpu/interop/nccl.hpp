@@ -12,11 +12,28 @@
 /// its mode that does not block, so a rank that is missing is an error after a time limit, and
 /// nothing waits forever.
 
-#include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/error_reporter.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/interop/detail/nccl_functions.hpp>
 #include <gpu/interop/detail/nccl_wait.hpp>
+#include <gpu/interop/detail/require_libcuda.hpp>
 #include <gpu/memory/array_view.hpp>
+#include <gpu/system/library_table.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -10,10 +10,17 @@
 /// header speaks the protocol of NVTX 3, by which a tool fills in the functions that it wants to be
 /// called, and needs none of NVIDIA's headers.
 
+#include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/system/environment.hpp>
 #include <gpu/system/mutex.hpp>
 #include <gpu/system/shared_library.hpp>
+
+#include <cuda.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

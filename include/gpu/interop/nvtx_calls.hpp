@@ -5,8 +5,12 @@
 
 #include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
 #include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/interop/nvtx.hpp>
+
+#include <cuda.h>
 
 namespace gpu { inline namespace v1 {
 

@@ -6,8 +6,22 @@
 /// The functions that register, map, unmap and unregister have to be called by a thread in which
 /// the context of OpenGL is current, and the device has to be one of `gl_devices`.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/flags.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/interop/detail/graphics_errors.hpp>
 #include <gpu/interop/graphics_mapping.hpp>
+
+#include <cuda.h>
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,10 +2,13 @@
 /// \file
 /// `cuda_error` as a `std::error_code`.
 
+#include <gpu/core/detail/error_advice.hpp>
+#include <gpu/core/detail/error_names.hpp>
 #include <gpu/core/error.hpp>
 
 #include <string>
 #include <system_error>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 

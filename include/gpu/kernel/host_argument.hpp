@@ -3,10 +3,24 @@
 /// `in`, `out` and `inout`: kernel arguments in host memory, which the launch copies to the device
 /// and back.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
 #include <gpu/driver/detail/queued_call.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/ranges.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

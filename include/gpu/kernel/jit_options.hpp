@@ -6,6 +6,7 @@
 
 #include <gpu/driver/detail/cuda_header.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <new>
 

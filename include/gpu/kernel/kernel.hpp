@@ -3,7 +3,15 @@
 /// `kernel<Parameters...>`: a kernel of a module, whose signature is checked when it is looked up;
 /// `untyped_kernel`: a kernel whose arguments are checked at its first launch.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/driver/cache_preference.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/kernel/detail/kernel_record.hpp>

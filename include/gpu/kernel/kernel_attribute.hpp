@@ -2,7 +2,19 @@
 /// \file
 /// `kernel_attribute`: the attributes of a kernel on a device, each with the type of its value.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/kernel/kernel.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -4,9 +4,15 @@
 /// reads each alone, and sets those that can be set.
 
 #include <gpu/core/dims.hpp>
-#include <gpu/driver/cache_preference.hpp>
-#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/device.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,11 +2,24 @@
 /// \file
 /// `launch`: runs a kernel on a stream.
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/located.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/detail/argument_owner.hpp>
 #include <gpu/kernel/detail/argument_pack.hpp>
+#include <gpu/kernel/detail/kernel_limits.hpp>
+#include <gpu/kernel/detail/kernel_record.hpp>
 #include <gpu/kernel/detail/launch_checks.hpp>
 #include <gpu/kernel/detail/launch_mistakes.hpp>
+#include <gpu/kernel/detail/signature.hpp>
+#include <gpu/kernel/detail/submit_launch.hpp>
 #include <gpu/kernel/host_argument.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/kernel/launch_config.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

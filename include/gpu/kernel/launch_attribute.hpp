@@ -3,10 +3,21 @@
 /// `launch_attribute`: the attributes of a launch, each with the type of its value;
 /// `launch_attributes`: a set of them for a `launch_config`.
 
+#include <gpu/core/dims.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/event.hpp>
 #include <gpu/driver/stream_attribute.hpp>
 #include <gpu/kernel/kernel_properties.hpp>
 #include <gpu/kernel/launch_config.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -7,8 +7,10 @@
 
 #include <gpu/core/detail/traits.hpp>
 
+#include <gpu/core/count.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace gpu { inline namespace v1 {

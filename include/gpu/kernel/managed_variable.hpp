@@ -2,9 +2,28 @@
 /// \file
 /// `managed_variable`: a `__managed__` variable of a module; and the look-up of all variables.
 
+#include <gpu/core/detail/declared_name.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/kernel/detail/module_state.hpp>
+#include <gpu/kernel/detail/shared_object.hpp>
 #include <gpu/memory/device_span.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

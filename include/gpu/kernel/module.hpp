@@ -2,13 +2,34 @@
 /// \file
 /// `module`: loaded device code, its kernels and its global variables.
 
-#include <gpu/core/unique_handle.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/kernel/detail/grid_barriers.hpp>
+#include <gpu/kernel/detail/kernel_record.hpp>
 #include <gpu/kernel/detail/module_state.hpp>
 #include <gpu/kernel/detail/name_suggestions.hpp>
 #include <gpu/kernel/detail/program_loading.hpp>
+#include <gpu/kernel/detail/shared_object.hpp>
+#include <gpu/kernel/detail/signature.hpp>
+#include <gpu/kernel/jit_options.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/kernel/managed_variable.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/system/read_file.hpp>
+
+#include <new>
 
 namespace gpu { inline namespace v1 {
 

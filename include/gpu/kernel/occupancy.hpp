@@ -3,8 +3,32 @@
 /// Occupancy: how many blocks or clusters of a kernel run at once, which resource limits them, and
 /// which block size gives the most.
 
+#include <gpu/core/count.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/flags.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/primary_context.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/device_data.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/detail/launch_checks.hpp>
 #include <gpu/kernel/detail/occupancy_calls.hpp>
+#include <gpu/kernel/detail/prepared_launch.hpp>
+#include <gpu/kernel/detail/submit_launch.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/kernel/launch_config.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

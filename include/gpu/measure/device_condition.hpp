@@ -2,9 +2,15 @@
 /// \file
 /// `device_monitor`: reads clocks, throttling, temperature and power of a device, where NVML is.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/flags.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/measure/detail/nvml.hpp>
+#include <gpu/system/library_table.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,11 +2,24 @@
 /// \file
 /// `device_peaks`: the most that a device can move and compute in a second.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/device.hpp>
+#include <gpu/driver/elapsed_time.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/measure/detail/event_timer.hpp>
 #include <gpu/measure/sample_statistics.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -6,6 +6,7 @@
 #include <gpu/measure/measurement.hpp>
 
 #include <ctime>
+#include <string>
 
 namespace gpu { inline namespace v1 {
 

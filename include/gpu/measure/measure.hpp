@@ -3,12 +3,30 @@
 /// `measure`: times work on a device until the median is steady, several candidates in turns.
 
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/located.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/driver_version.hpp>
+#include <gpu/driver/elapsed_time.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/measure/detail/event_timer.hpp>
+#include <gpu/measure/device_condition.hpp>
 #include <gpu/measure/measurement.hpp>
+#include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/fill.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

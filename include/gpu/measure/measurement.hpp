@@ -2,10 +2,15 @@
 /// \file
 /// `measurement`: what was found out about one candidate, and `measurements` of several.
 
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/core/version.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/measure/device_condition.hpp>
 #include <gpu/measure/device_peaks.hpp>
 #include <gpu/measure/sample_statistics.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,10 +3,21 @@
 /// `list_blocks`: the memory that a caching allocator holds, block by block.
 
 #include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/memory/caching_allocator.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>
+#include <gpu/memory/detail/caching/block_arena.hpp>
+#include <gpu/memory/detail/caching/pinned_state.hpp>
+#include <gpu/memory/detail/caching/state.hpp>
+#include <gpu/system/mutex.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace gpu { inline namespace v1 {

@@ -9,6 +9,8 @@
 #include <gpu/core/sequence.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,9 +2,15 @@
 /// \file
 /// `to_svg`: measurements as a picture.
 
+#include <gpu/core/sequence.hpp>
 #include <gpu/measure/detail/number_text.hpp>
 #include <gpu/measure/detail/svg.hpp>
 #include <gpu/measure/measurement.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,10 +2,14 @@
 /// \file
 /// `to_table` and `to_heading`: measurements as text to read.
 
+#include <gpu/core/version.hpp>
 #include <gpu/measure/detail/number_text.hpp>
+#include <gpu/measure/device_condition.hpp>
 #include <gpu/measure/measurement.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
 #include <vector>
 
 namespace gpu { inline namespace v1 {

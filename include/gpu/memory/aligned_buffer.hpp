@@ -2,8 +2,16 @@
 /// \file
 /// `aligned_buffer<T>`: pageable host memory, aligned to a page or to any power of two.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
 #include <gpu/memory/detail/element_owner.hpp>
 
+#include <cstddef>
 #include <cstdlib>
 
 namespace gpu { inline namespace v1 {

@@ -2,11 +2,22 @@
 /// \file
 /// `array_view<T, Rank>`: a view of device memory in any number of dimensions.
 
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/kernel_argument.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/detail/pick_axes.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
+#include <gpu/memory/detail/view_layout.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/shape.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,8 +2,6 @@
 /// \file
 /// Selectors of elements of a view besides indices and slices: `all()`, `ellipsis()`, `new_axis()`.
 
-#include <gpu/memory/slice.hpp>
-
 namespace gpu { inline namespace v1 {
 
 namespace detail {

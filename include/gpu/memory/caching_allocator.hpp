@@ -2,9 +2,30 @@
 /// \file
 /// `caching_allocator`: allocates device memory in tens of nanoseconds, by reusing freed memory.
 
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/caching_options.hpp>
+#include <gpu/memory/detail/allocation.hpp>
+#include <gpu/memory/detail/caching/block_arena.hpp>
 #include <gpu/memory/detail/caching/growth.hpp>
+#include <gpu/memory/detail/caching/segments.hpp>
+#include <gpu/memory/detail/caching/state.hpp>
+#include <gpu/memory/detail/capture_check.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/system/mutex.hpp>
+
+#include <cstddef>
+#include <new>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,11 +3,33 @@
 /// `caching_pinned_allocator`: allocates page-locked host memory in tens of nanoseconds, by reusing
 /// freed memory; the driver needs a millisecond.
 
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/caching_options.hpp>
+#include <gpu/memory/detail/caching/block_arena.hpp>
 #include <gpu/memory/detail/caching/pinned_state.hpp>
+#include <gpu/memory/detail/caching/segments.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
+#include <gpu/memory/detail/explain_error.hpp>
+#include <gpu/memory/detail/pinned_allocation.hpp>
 #include <gpu/memory/pinned_buffer.hpp>
+#include <gpu/memory/pinned_flags.hpp>
+#include <gpu/system/mutex.hpp>
+
+#include <cstddef>
+#include <new>
 
 namespace gpu { inline namespace v1 {
 

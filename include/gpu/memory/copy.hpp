@@ -2,8 +2,16 @@
 /// \file
 /// `copy`: copies elements between host and device memory, on a stream or blocking.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/device_span.hpp>
+#include <gpu/memory/ranges.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

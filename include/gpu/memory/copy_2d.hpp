@@ -2,8 +2,25 @@
 /// \file
 /// `copy` of 2D and 3D regions: rows and planes with a pitch, whole or in part.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
+#include <gpu/driver/detail/queued_call.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/detail/region_side.hpp>
+#include <gpu/memory/pitched_span.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

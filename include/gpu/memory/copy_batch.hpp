@@ -2,12 +2,28 @@
 /// \file
 /// Batches of copies: many copies in one call, each with its own hints.
 
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_2d.hpp>
 #include <gpu/memory/detail/batch.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
+#include <gpu/memory/detail/region_side.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/memory/memory_location.hpp>
+#include <gpu/memory/pitched_span.hpp>
+#include <gpu/memory/ranges.hpp>
 
+#include <cstddef>
 #include <initializer_list>
 
 namespace gpu { inline namespace v1 {

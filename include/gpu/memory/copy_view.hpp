@@ -2,8 +2,18 @@
 /// \file
 /// `copy` of contiguous views.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
+#include <gpu/memory/device_span.hpp>
 
 namespace gpu { inline namespace v1 {
 

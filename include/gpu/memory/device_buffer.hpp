@@ -2,8 +2,21 @@
 /// \file
 /// `device_buffer<T>`: owns elements in device memory.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/detail/allocation.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/detail/order_end.hpp>
 #include <gpu/memory/device_span.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

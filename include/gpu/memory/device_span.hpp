@@ -8,9 +8,15 @@
 #include <gpu/driver/error_reporter.hpp>
 #include <gpu/memory/ranges.hpp>
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

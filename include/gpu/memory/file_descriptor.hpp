@@ -2,11 +2,18 @@
 /// \file
 /// `file_descriptor`: owns a file descriptor, with which memory goes to another process.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

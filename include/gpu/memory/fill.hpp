@@ -2,8 +2,26 @@
 /// \file
 /// `fill`: writes one value to every element of device memory, also of 2D and 3D regions.
 
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
+#include <gpu/driver/detail/queued_call.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/detail/region_side.hpp>
+#include <gpu/memory/device_span.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

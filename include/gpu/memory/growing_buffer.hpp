@@ -2,8 +2,31 @@
 /// \file
 /// `growing_buffer<T>`: device memory that grows without moving its elements.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
+#include <gpu/memory/detail/explain_error.hpp>
+#include <gpu/memory/detail/library_pool.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/memory_access.hpp>
+#include <gpu/memory/memory_location.hpp>
+#include <gpu/memory/physical_memory.hpp>
 #include <gpu/memory/virtual_memory.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

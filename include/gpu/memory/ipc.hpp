@@ -3,11 +3,26 @@
 /// Shares device memory and events between processes: one exports a handle of plain bytes, which go
 /// through any pipe, socket or file, and the other imports it.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/primary_context.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/event.hpp>
 #include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
 #include <gpu/memory/device_span.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

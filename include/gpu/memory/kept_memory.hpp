@@ -3,7 +3,19 @@
 /// The memory that the library keeps when buffers and arrays free it: `trim` gives it back,
 /// `limit_kept_memory` limits it, `library_pool_of` is the pool that it is in.
 
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/capture_mode.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/library_pools.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/memory/detail/library_pool.hpp>
+#include <gpu/memory/memory_location.hpp>
+#include <gpu/memory/memory_pool.hpp>
 #include <gpu/memory/memory_pool_attribute.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,8 +2,16 @@
 /// \file
 /// `logging_allocator`: writes a log line for each allocation.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/system/output.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

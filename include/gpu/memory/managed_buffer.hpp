@@ -2,7 +2,27 @@
 /// \file
 /// `managed_buffer<T>`: owns elements that host and devices access at one address.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/detail/allocation.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
+#include <gpu/memory/detail/library_pool.hpp>
 #include <gpu/memory/device_buffer.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -4,7 +4,14 @@
 
 #include <gpu/driver/device.hpp>
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/primary_context.hpp>
 
 namespace gpu { inline namespace v1 {
 

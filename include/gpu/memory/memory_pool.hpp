@@ -3,10 +3,30 @@
 /// Memory pools of the driver: `memory_pool` owns one, `memory_pool_ref` refers to one, such as a
 /// device's default pool. Pools allocate and free memory in stream order.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/device_attribute.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/detail/allocation.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
+#include <gpu/memory/detail/explain_error.hpp>
+#include <gpu/memory/detail/library_pool.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/memory_access.hpp>
 #include <gpu/memory/memory_location.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

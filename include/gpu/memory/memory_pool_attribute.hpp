@@ -3,7 +3,18 @@
 /// `memory_pool_attribute`: the attributes of a pool, each with the C++ type of its value: how it
 /// reuses and keeps memory, and how much it holds.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/memory/memory_pool.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

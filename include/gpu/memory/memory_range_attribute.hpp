@@ -3,9 +3,24 @@
 /// `memory_range_attribute`: the advice that was given for a range of managed memory, and its last
 /// prefetch; each with the C++ type of its value.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/memory/memory_location.hpp>
+#include <gpu/memory/ranges.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,9 +3,24 @@
 /// `multicast_object`: memory of several devices at one address, to which a write goes to all and
 /// from which a read can combine all, where a switch between the devices can do that.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/device_refusals.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/device_attribute.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/physical_memory.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

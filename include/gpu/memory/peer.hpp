@@ -2,8 +2,16 @@
 /// \file
 /// `peer_memory`: a span that knows the context of its memory, for copies between devices.
 
-#include <gpu/memory/copy.hpp>
-#include <gpu/memory/copy_2d.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

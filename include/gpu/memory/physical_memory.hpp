@@ -2,12 +2,26 @@
 /// \file
 /// `physical_memory`: memory that has no address until it is mapped to one.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/primary_context.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/device_attribute.hpp>
-#include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/memory_location.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

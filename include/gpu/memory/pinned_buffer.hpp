@@ -2,7 +2,11 @@
 /// \file
 /// `pinned_buffer<T>`: owns page-locked host memory of a `caching_pinned_allocator`.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/detail/pinned_elements.hpp>
+#include <gpu/memory/ranges.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,7 +2,13 @@
 /// \file
 /// `pinned_span<T>`: a view of a `pinned_vector`, or of other page-locked memory.
 
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/memory/device_span.hpp>
+#include <gpu/memory/ranges.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,12 +3,26 @@
 /// `pinned_vector<T>`: a vector in page-locked host memory, which devices read and write at full
 /// speed and asynchronously.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/detail/element_source.hpp>
+#include <gpu/memory/detail/pinned_allocation.hpp>
 #include <gpu/memory/detail/pinned_elements.hpp>
 #include <gpu/memory/detail/reverse_iterator.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/pinned_flags.hpp>
+#include <gpu/memory/pinned_span.hpp>
+#include <gpu/memory/ranges.hpp>
 
+#include <cstddef>
 #include <initializer_list>
-#include <new>
 
 namespace gpu { inline namespace v1 {
 

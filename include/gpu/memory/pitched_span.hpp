@@ -4,12 +4,13 @@
 /// with a pitch between the rows.
 
 #include <gpu/core/detail/size_product.hpp>
-#include <gpu/core/kernel_argument.hpp>
-#include <gpu/driver/error_reporter.hpp>
+#include <gpu/core/kernel_argument.hpp>  // IWYU pragma: keep
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

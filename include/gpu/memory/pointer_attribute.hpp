@@ -2,10 +2,16 @@
 /// \file
 /// `pointer_attribute` and `pointer_info`: query the driver about an address.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
-#include <gpu/driver/device_attribute.hpp>
-#include <gpu/memory/copy.hpp>
-#include <gpu/memory/memory_access.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/device.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,12 +2,31 @@
 /// \file
 /// `prefetch`, `advise` and `attach`: control where managed memory is, and what may access it.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
 #include <gpu/driver/detail/queued_call.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/memory/managed_buffer.hpp>
 #include <gpu/memory/memory_location.hpp>
+#include <gpu/memory/ranges.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,9 +2,29 @@
 /// \file
 /// Batches for managed memory: prefetch many ranges, or discard their contents, with one call.
 
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
+#include <gpu/driver/detail/queued_call.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/batch.hpp>
+#include <gpu/memory/detail/capture_check.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/memory_location.hpp>
 #include <gpu/memory/prefetch.hpp>
+#include <gpu/memory/ranges.hpp>
 
+#include <cstddef>
 #include <initializer_list>
 
 namespace gpu { inline namespace v1 {

@@ -2,11 +2,28 @@
 /// \file
 /// `registered_memory<T>`: page-locks existing host memory.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/flags.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/device_refusals.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/memory/detail/pinned_allocation.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/pinned_span.hpp>
+#include <gpu/memory/ranges.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

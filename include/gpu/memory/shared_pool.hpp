@@ -3,9 +3,28 @@
 /// Memory pools shared between processes: a pool is exported as a file descriptor, each allocation
 /// as a handle of plain bytes.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/memory/file_descriptor.hpp>
+#include <gpu/memory/memory_access.hpp>
 #include <gpu/memory/memory_pool.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,9 +3,28 @@
 /// `memory_operation` and `perform`: let a stream wait for a value in memory, or write one.
 
 #include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/device_refusals.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
+#include <gpu/driver/detail/queued_call.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/ranges.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 
 namespace gpu { inline namespace v1 {

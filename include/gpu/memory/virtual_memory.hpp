@@ -2,10 +2,25 @@
 /// \file
 /// `address_reservation` and `memory_mapping`: reserve addresses, and map physical memory to them.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/memory_access.hpp>
+#include <gpu/memory/memory_location.hpp>
 #include <gpu/memory/physical_memory.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

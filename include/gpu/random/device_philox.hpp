@@ -3,8 +3,21 @@
 /// `device_philox`: a Philox engine whose place is in device memory, so that each launch of a graph
 /// draws new numbers.
 
+#include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>
+#include <gpu/array/evaluate.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/random/engines.hpp>
 #include <gpu/random/random_numbers.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

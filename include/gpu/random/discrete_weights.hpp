@@ -2,8 +2,26 @@
 /// \file
 /// `discrete_weights` and `discrete`: indices that are chosen with given weights.
 
+#include <gpu/array/array.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/detail/written_number.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/ranges.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/random/detail/random_distribution.hpp>
+#include <gpu/random/engines.hpp>
 #include <gpu/random/random_operand.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

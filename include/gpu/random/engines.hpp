@@ -8,9 +8,16 @@
 /// common. Each number is that of cuRAND's host interface in its legacy order, where sequence 0
 /// is what `curandSetPseudoRandomGeneratorSeed` selects.
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/kernel_argument.hpp>
-#include <gpu/random/detail/device_headers.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/random/detail/device_headers.hpp>  // IWYU pragma: keep
 #include <gpu/random/detail/engine_position.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

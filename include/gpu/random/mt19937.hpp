@@ -2,9 +2,27 @@
 /// \file
 /// `mt19937`: the Mersenne Twister, in cuRAND's order.
 
+#include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>
+#include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/random/detail/engine_position.hpp>
+#include <gpu/random/detail/mt19937_jumps.hpp>
 #include <gpu/random/detail/mt19937_kernel.hpp>
+#include <gpu/random/engines.hpp>
 #include <gpu/random/random_numbers.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

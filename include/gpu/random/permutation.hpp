@@ -3,11 +3,28 @@
 /// `permutation`, `shuffle` and `choice`: elements in random order, and some of them, as NumPy's
 /// generators have them.
 
+#include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/sort.hpp>
+#include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>
 #include <gpu/array/take.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/shape.hpp>
 #include <gpu/random/discrete_weights.hpp>
 #include <gpu/random/distributions.hpp>
+#include <gpu/random/engines.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

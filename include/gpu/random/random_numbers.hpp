@@ -3,9 +3,26 @@
 /// `random_numbers`: numbers of a distribution that an engine has reserved. `assign` writes them to
 /// elements that are there, `evaluate` makes an array of them.
 
+#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/evaluate.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/random/detail/random_distribution.hpp>
 #include <gpu/random/detail/random_kernel.hpp>
+#include <gpu/random/detail/random_request.hpp>
+#include <gpu/random/engines.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

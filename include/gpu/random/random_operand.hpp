@@ -2,7 +2,15 @@
 /// \file
 /// `random_operand`: random numbers that may be an operand of an expression.
 
+#include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/array/expression.hpp>
+#include <gpu/array/leaf.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/random/detail/random_distribution.hpp>
 #include <gpu/random/detail/random_leaf.hpp>
+#include <gpu/random/detail/random_request.hpp>
+#include <gpu/random/engines.hpp>
 #include <gpu/random/random_numbers.hpp>
 
 namespace gpu { inline namespace v1 {

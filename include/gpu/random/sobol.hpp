@@ -2,10 +2,24 @@
 /// \file
 /// `sobol32` and `sobol64`: Sobol's sequences of low discrepancy, plain and scrambled.
 
+#include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/ranges.hpp>
+#include <gpu/memory/shape.hpp>
 #include <gpu/random/detail/curand_vectors.hpp>
 #include <gpu/random/detail/sobol_numbers.hpp>
+#include <gpu/random/engines.hpp>
 #include <gpu/random/random_numbers.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,6 +2,7 @@
 /// \file
 /// Environment variables.
 
+#include <stdlib.h>
 #include <cstdlib>
 
 namespace gpu { inline namespace v1 { namespace detail {

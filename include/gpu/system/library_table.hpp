@@ -7,7 +7,6 @@
 #include <gpu/core/text.hpp>
 #include <gpu/system/environment.hpp>
 #include <gpu/system/mutex.hpp>
-#include <gpu/system/output.hpp>
 #include <gpu/system/process_wide.hpp>
 
 #include <sys/syscall.h>

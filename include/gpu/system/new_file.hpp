@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/detail/utility.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/system/write_bytes.hpp>
 
+#include <stdlib.h>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>

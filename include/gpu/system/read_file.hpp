@@ -3,10 +3,14 @@
 /// Reads a whole file, for images and sources.
 
 #include <unistd.h>
+#include <cerrno>
+#include <cstdint>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/system/open_file.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {

@@ -3,8 +3,26 @@
 /// `make_im2col_wide_map`: describes images for copies of pixels along one row, on devices of
 /// compute capability 10.0 and later.
 
-#include <gpu/driver/device_attribute.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/detail/view_layout.hpp>
+#include <gpu/tensor_copy/detail/tensor_map_checks.hpp>
 #include <gpu/tensor_copy/tensor_map.hpp>
+#include <gpu/tensor_copy/tensor_map_options.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

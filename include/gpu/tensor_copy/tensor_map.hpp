@@ -3,11 +3,27 @@
 /// `tensor_map`: describes an array to the bulk copy engine of devices of compute capability 9.0
 /// and later, which copies tiles of it to and from shared memory.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/device_refusals.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/tensor_copy/detail/device_headers.hpp>
+#include <gpu/memory/detail/view_layout.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/tensor_copy/detail/device_headers.hpp>  // IWYU pragma: keep
 #include <gpu/tensor_copy/detail/tensor_map_checks.hpp>
+#include <gpu/tensor_copy/tensor_map_options.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,18 +3,23 @@
 /// `call_trace`: a driver table that logs every call of any other table, with its arguments, its
 /// result and its time.
 
+#include <gpu/core/detail/error_names.hpp>
 #include <gpu/core/error.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/system/environment.hpp>
 #include <gpu/testing/detail/recorded_memory.hpp>
 #include <gpu/testing/detail/trace_format.hpp>
 #include <gpu/testing/interposed_table.hpp>
 
+#include <cuda.h>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <ratio>
 #include <string>
 #include <string_view>
 #include <utility>

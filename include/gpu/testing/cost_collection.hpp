@@ -2,9 +2,11 @@
 /// \file
 /// `cost_collection`: counts what the kernels cost that the CPU driver runs.
 
-#include <gpu/testing/cost_picture.hpp>
-#include <gpu/testing/cost_text.hpp>
+#include <gpu/testing/cost_picture.hpp>  // IWYU pragma: export
+#include <gpu/testing/cost_text.hpp>     // IWYU pragma: export
 #include <gpu/testing/cpu_driver.hpp>
+#include <gpu/testing/detail/cpu/driver_state.hpp>
+#include <gpu/testing/detail/machine/cost_table.hpp>
 #include <gpu/testing/kernel_costs.hpp>
 
 namespace gpu { inline namespace v1 { namespace testing {

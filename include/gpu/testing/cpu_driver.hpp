@@ -14,7 +14,9 @@
 /// and defines `GPU_CPU_DRIVER_COMPILED` for all of them. The source with that code is compiled
 /// without -ffast-math; the others may be compiled with it.
 
+#include <gpu/core/error_code.hpp>
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/cpu_driver_options.hpp>
 #include <gpu/testing/detail/cpu_driver_backend.hpp>

@@ -7,10 +7,12 @@
 #include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/detail/written_number.hpp>
 #include <gpu/core/result.hpp>
-#include <gpu/driver/entry_points.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/error_reporter.hpp>
 #include <gpu/testing/interposed_table.hpp>
 
+#include <cuda.h>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -20,7 +22,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace gpu { inline namespace v1 { namespace testing {

@@ -4,6 +4,7 @@
 /// with the CPU driver.
 
 #include <gpu/testing/detail/cpu/array_checks.hpp>
+#include <gpu/testing/detail/cpu/array_formats.hpp>
 
 #include <cuda.h>
 

@@ -3,8 +3,9 @@
 /// `interposed_table`: a driver table that passes each call to a hook. Fault injection and tracing
 /// are hooks; they work over any table, and over each other.
 
-#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 
+#include <cuda.h>
 #include <atomic>
 #include <cstddef>
 #include <cstdio>

@@ -11,11 +11,20 @@
 /// NCCL; elements are combined in the order of the ranks. Calls that do not fit together are errors
 /// that say which rank calls what. Captures are refused.
 
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/system/nccl_unique_id.hpp>
+#include <gpu/testing/detail/nccl_arithmetic.hpp>
 #include <gpu/testing/detail/nccl_ranks.hpp>
 
+#include <cuda.h>
+#include <cstdio>
 #include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace gpu { inline namespace v1 { namespace testing {
 

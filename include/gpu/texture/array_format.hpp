@@ -6,8 +6,6 @@
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/text.hpp>
 
-#include <gpu/driver/detail/cuda_header.hpp>
-
 #include <cstddef>
 #include <cstdint>
 

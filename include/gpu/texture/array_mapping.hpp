@@ -3,10 +3,30 @@
 /// Memory for arrays that were created without any: `map_array` maps physical memory to tiles of a
 /// sparse array, or to the whole of a deferred-mapping array; `unmap_array` removes the mapping.
 
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
 #include <gpu/driver/detail/queued_call.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
+#include <gpu/memory/memory_location.hpp>
+#include <gpu/memory/physical_memory.hpp>
+#include <gpu/memory/pitched_span.hpp>
+#include <gpu/texture/array_shape.hpp>
+#include <gpu/texture/cuda_array.hpp>
 #include <gpu/texture/detail/mapping_checks.hpp>
 #include <gpu/texture/mipmapped_array.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

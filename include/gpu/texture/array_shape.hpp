@@ -3,8 +3,11 @@
 /// `array_shape`: the extents of a CUDA array, its layers or faces, and its flags.
 
 #include <gpu/core/flags.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/memory/pitched_span.hpp>
 #include <gpu/texture/array_format.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

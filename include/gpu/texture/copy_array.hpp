@@ -3,6 +3,16 @@
 /// `copy` to, from and between CUDA arrays: all of them or a region, from and to memory of any
 /// layout.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy_2d.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/detail/region_side.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/ranges.hpp>
+#include <gpu/texture/array_format.hpp>
 #include <gpu/texture/detail/array_copy_end.hpp>
 
 namespace gpu { inline namespace v1 {

@@ -2,8 +2,16 @@
 /// \file
 /// `array_copy`: a copy with a CUDA array, for batches that one call queues.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/memory/copy_2d.hpp>
 #include <gpu/memory/copy_batch.hpp>
+#include <gpu/memory/detail/region_side.hpp>
 #include <gpu/texture/copy_array.hpp>
+#include <gpu/texture/detail/array_copy_end.hpp>
 
 namespace gpu { inline namespace v1 {
 

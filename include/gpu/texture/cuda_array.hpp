@@ -3,9 +3,28 @@
 /// CUDA arrays, the memory that textures sample and surfaces write: `cuda_array` owns an array,
 /// `cuda_array_ref` refers to one.
 
-#include <gpu/memory/detail/allocation.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/flags.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/detail/explain_error.hpp>
+#include <gpu/memory/pitched_span.hpp>
+#include <gpu/texture/array_format.hpp>
+#include <gpu/texture/array_shape.hpp>
 #include <gpu/texture/detail/array_checks.hpp>
 #include <gpu/texture/detail/array_owner.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

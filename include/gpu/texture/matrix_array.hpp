@@ -3,7 +3,19 @@
 /// `array_from_matrix`: creates a CUDA array from a matrix in host memory, in row-major or
 /// column-major order.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/memory/ranges.hpp>
+#include <gpu/texture/array_shape.hpp>
 #include <gpu/texture/copy_array.hpp>
+#include <gpu/texture/cuda_array.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

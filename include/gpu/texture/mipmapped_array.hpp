@@ -3,7 +3,26 @@
 /// Mipmapped arrays, an image at several resolutions: `mipmapped_array` owns one,
 /// `mipmapped_array_ref` refers to one. Each level is a CUDA array that lives as long as the whole.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/detail/explain_error.hpp>
+#include <gpu/texture/array_format.hpp>
+#include <gpu/texture/array_shape.hpp>
 #include <gpu/texture/cuda_array.hpp>
+#include <gpu/texture/detail/array_checks.hpp>
+#include <gpu/texture/detail/array_owner.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

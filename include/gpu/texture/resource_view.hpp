@@ -2,8 +2,17 @@
 /// \file
 /// `resource_view`: the levels and layers of an array that a texture sees, and their format.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/refusals.hpp>
+#include <gpu/texture/array_format.hpp>
 #include <gpu/texture/array_shape.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

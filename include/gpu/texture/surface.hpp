@@ -3,8 +3,20 @@
 /// Surfaces, arrays that kernels read and write: `surface` owns one, `surface_ref` refers to one in
 /// a kernel's parameters.
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/texture/array_shape.hpp>
+#include <gpu/texture/cuda_array.hpp>
+#include <gpu/texture/detail/array_owner.hpp>
 #include <gpu/texture/detail/image_object.hpp>
+#include <gpu/texture/texture_resource.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,8 +3,31 @@
 /// Textures, images that kernels sample: `texture` owns one, `texture_ref` refers to one in a
 /// kernel's parameters.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/memory/detail/region_side.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/pitched_span.hpp>
+#include <gpu/texture/array_format.hpp>
+#include <gpu/texture/cuda_array.hpp>
+#include <gpu/texture/detail/array_owner.hpp>
+#include <gpu/texture/detail/image_object.hpp>
 #include <gpu/texture/detail/make_texture.hpp>
+#include <gpu/texture/mipmapped_array.hpp>
+#include <gpu/texture/resource_view.hpp>
+#include <gpu/texture/texture_options.hpp>
+#include <gpu/texture/texture_resource.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,8 +2,7 @@
 /// \file
 /// `texture_options`: how a texture is sampled.
 
-#include <gpu/driver/detail/refusals.hpp>
-#include <gpu/texture/array_shape.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,11 +2,19 @@
 /// \file
 /// `arriving_values`: values on their way from the device to the host.
 
-#include <gpu/core/unique_handle.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/driver/error_reporter.hpp>
 #include <gpu/driver/event.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/pinned_flags.hpp>
 #include <gpu/memory/pinned_vector.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

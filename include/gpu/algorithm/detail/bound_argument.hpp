@@ -3,6 +3,12 @@
 /// `bound_argument`: converts an argument of a call to a parameter of a generated kernel.
 
 #include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/device_span.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,9 +2,10 @@
 /// \file
 /// `complex_calls`: finds out which headers with functions of complex numbers a program needs.
 
-#include <gpu/algorithm/detail/complex_functions_header.hpp>
-#include <gpu/algorithm/detail/complex_power_header.hpp>
 #include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/string_ref.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

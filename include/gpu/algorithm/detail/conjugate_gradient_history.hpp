@@ -3,8 +3,17 @@
 /// `cg_history`: what the host knows of a solve by conjugate gradients, and its errors.
 
 #include <gpu/algorithm/detail/conjugate_gradient_kernels.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/detail/written_number.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,9 +2,17 @@
 /// \file
 /// The kernels of conjugate gradients, and what the device keeps of each iteration.
 
+#include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/elementwise.hpp>
 #include <gpu/algorithm/reduction.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/type_name.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,6 +3,10 @@
 /// The name that an element type of the host has in generated device code.
 
 #include <gpu/compiler/instance.hpp>
+#include <gpu/core/detail/name_writer.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/type_name.hpp>
 
 #include <cstdint>
 

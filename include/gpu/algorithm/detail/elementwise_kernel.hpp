@@ -2,10 +2,27 @@
 /// \file
 /// Writes the text of an elementwise kernel, and launches it.
 
+#include <gpu/algorithm/detail/kernel_store.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_form.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/loop_patch.hpp>
+#include <gpu/algorithm/detail/loop_plan.hpp>
 #include <gpu/algorithm/detail/loop_text.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
 #include <gpu/memory/slice.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

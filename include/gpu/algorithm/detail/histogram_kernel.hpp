@@ -2,12 +2,36 @@
 /// \file
 /// Writes and launches the kernels of `histogram` and `bincount`.
 
+#include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/boolean_header.hpp>
 #include <gpu/algorithm/detail/histogram_header.hpp>
+#include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/numbers_header.hpp>
 #include <gpu/algorithm/detail/sort_call.hpp>
+#include <gpu/algorithm/detail/sort_program.hpp>
+#include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/detail/written_number.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/device_attribute.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/fill.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -5,6 +5,8 @@
 #include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
 
+#include <cstddef>
+
 namespace gpu { inline namespace v1 { namespace detail {
 
 /// The axes of a view that is read by index, as the kernel has them; without a view, one axis.

@@ -3,7 +3,21 @@
 /// Calls of generated kernels that reach elements of a whole range by index.
 
 #include <gpu/algorithm/check_indices.hpp>
+#include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/bound_argument.hpp>
 #include <gpu/algorithm/detail/elementwise_kernel.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/shared_elements.hpp>
+#include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

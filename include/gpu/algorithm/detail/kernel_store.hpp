@@ -3,10 +3,31 @@
 /// `kernel_store`: generated kernels, compiled when they are first needed on a device and kept.
 
 #include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/compiler/source.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
 #include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/launch_config.hpp>
 #include <gpu/kernel/module.hpp>
 #include <gpu/system/environment.hpp>
 #include <gpu/system/made_once.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

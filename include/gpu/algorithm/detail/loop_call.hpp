@@ -3,10 +3,29 @@
 /// `loop_call`: a call of a generated kernel, and the checks of its arguments.
 
 #include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/loop_form.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/shared_elements.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/detail/snippet_access.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

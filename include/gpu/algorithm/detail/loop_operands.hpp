@@ -3,10 +3,17 @@
 /// The arguments of a generated kernel at a call: where their elements are, and how one loop covers
 /// all of them.
 
-#include <gpu/algorithm/detail/snippet_access.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/detail/shape_text.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
+#include <gpu/memory/device_span.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,9 +2,23 @@
 /// \file
 /// Chooses the form of a generated kernel for the layouts of its arguments, and packs them.
 
+#include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/loop_form.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/compiler/detail/device_in_use.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/device.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -4,12 +4,25 @@
 
 #include <gpu/algorithm/detail/boolean_header.hpp>
 #include <gpu/algorithm/detail/complex_calls.hpp>
+#include <gpu/algorithm/detail/complex_functions_header.hpp>
+#include <gpu/algorithm/detail/complex_power_header.hpp>
+#include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/loop_form.hpp>
 #include <gpu/algorithm/detail/loops_header.hpp>
 #include <gpu/algorithm/detail/numbers_header.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/snippet_access.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/compiler/source.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/kernel/detail/parameter_type.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,7 +3,13 @@
 /// `operands_as_views`: all operands of a call as views of one shape, for loops in another order
 /// than C order.
 
-#include <gpu/algorithm/detail/loop_plan.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_form.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/snippet_access.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

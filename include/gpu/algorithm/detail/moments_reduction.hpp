@@ -3,6 +3,11 @@
 /// The texts of `variance`, `standard_deviation` and `mean_variance`.
 
 #include <gpu/algorithm/detail/named_reduction.hpp>
+#include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/compiler/instance.hpp>
+#include <gpu/core/detail/traits.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

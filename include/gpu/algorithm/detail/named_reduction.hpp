@@ -3,9 +3,28 @@
 /// Reductions that the library writes itself, such as `sum`: their kernels are shared by all calls.
 
 #include <gpu/algorithm/detail/bound_argument.hpp>
+#include <gpu/algorithm/detail/element_type.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
+#include <gpu/algorithm/detail/reduction_text.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/system/made_once.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,6 +3,10 @@
 /// The numbers that named reductions take, and the types in which they are combined.
 
 #include <gpu/algorithm/detail/element_type.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/string_ref.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

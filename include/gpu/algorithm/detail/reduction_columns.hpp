@@ -3,7 +3,13 @@
 /// Chooses whether threads of a reduction hold neighboring segments, such as the columns of a
 /// matrix, in place of neighboring elements of one. The order of the combination is the same.
 
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_form.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/loop_views.hpp>
+#include <gpu/core/detail/size_product.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

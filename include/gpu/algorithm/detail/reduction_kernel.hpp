@@ -2,10 +2,30 @@
 /// \file
 /// Launches reductions.
 
+#include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/kernel_store.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_form.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/loop_plan.hpp>
 #include <gpu/algorithm/detail/reduction_columns.hpp>
 #include <gpu/algorithm/detail/reduction_text.hpp>
+#include <gpu/algorithm/detail/shared_elements.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/memory/detail/capture_check.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
+#include <gpu/memory/device_buffer.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,9 +2,18 @@
 /// \file
 /// Writes the texts of reductions.
 
+#include <gpu/algorithm/detail/element_type.hpp>
+#include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_form.hpp>
 #include <gpu/algorithm/detail/loop_text.hpp>
 #include <gpu/algorithm/detail/reduction_header.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

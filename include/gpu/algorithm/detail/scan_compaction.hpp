@@ -2,10 +2,37 @@
 /// \file
 /// Writes the texts of scans that move chosen elements to neighboring places, and launches them.
 
+#include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/element_type.hpp>
+#include <gpu/algorithm/detail/kernel_store.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_form.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/loop_text.hpp>
 #include <gpu/algorithm/detail/scan_compaction_header.hpp>
+#include <gpu/algorithm/detail/scan_header.hpp>
 #include <gpu/algorithm/detail/scan_kernel.hpp>
-#include <gpu/algorithm/detail/scan_shared.hpp>
+#include <gpu/algorithm/detail/shared_elements.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/detail/snippet_access.hpp>
+#include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/detail/capture_check.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/fill.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,11 +2,26 @@
 /// \file
 /// Writes the texts of scans, and launches them.
 
+#include <gpu/algorithm/detail/element_type.hpp>
+#include <gpu/algorithm/detail/kernel_store.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_form.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/loop_plan.hpp>
 #include <gpu/algorithm/detail/loop_text.hpp>
 #include <gpu/algorithm/detail/scan_header.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/fill.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

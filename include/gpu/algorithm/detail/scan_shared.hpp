@@ -3,8 +3,11 @@
 /// Generated kernels that the library's own functions share, found by a text.
 
 #include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {

@@ -4,6 +4,9 @@
 
 #include <gpu/algorithm/detail/loop_operands.hpp>
 
+#include <cstddef>
+#include <cstdint>
+
 namespace gpu { inline namespace v1 { namespace detail {
 
 /// Answers whether bytes at two indices can be the same: whether a sum of multiples of strides

@@ -4,9 +4,18 @@
 
 #include <gpu/algorithm/detail/device_names.hpp>
 #include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/snippet_tokens.hpp>
 #include <gpu/compiler/compile_options.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 {
 

@@ -3,7 +3,14 @@
 /// Finds out how a snippet uses its parameters: which elements can be loaded before it runs and
 /// stored afterwards, several at a time.
 
+#include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/snippet_macros.hpp>
+#include <gpu/algorithm/detail/snippet_tokens.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -4,6 +4,13 @@
 /// called `i`.
 
 #include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/detail/snippet_tokens.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

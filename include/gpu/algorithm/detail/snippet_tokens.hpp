@@ -4,6 +4,9 @@
 
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,7 +2,21 @@
 /// \file
 /// Checks the arguments of `sort`, `sort_pairs` and `argsort`.
 
+#include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/sort_kernel.hpp>
+#include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,11 +2,26 @@
 /// \file
 /// Launches the kernels that sort.
 
-#include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/sort_program.hpp>
+#include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
+#include <gpu/driver/detail/queued_call.hpp>
 #include <gpu/driver/device_attribute.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/fill.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

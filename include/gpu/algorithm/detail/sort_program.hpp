@@ -6,6 +6,12 @@
 #include <gpu/algorithm/detail/sort_header.hpp>
 #include <gpu/algorithm/detail/sort_sweep_header.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,8 +2,29 @@
 /// \file
 /// Generates and launches the kernels of `top_k`.
 
+#include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/sort_call.hpp>
+#include <gpu/algorithm/detail/sort_header.hpp>
+#include <gpu/algorithm/detail/sort_kernel.hpp>
+#include <gpu/algorithm/detail/sort_program.hpp>
 #include <gpu/algorithm/detail/sort_select_header.hpp>
+#include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/kernel/launch_config.hpp>
+#include <gpu/memory/device_buffer.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

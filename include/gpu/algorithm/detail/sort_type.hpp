@@ -3,6 +3,10 @@
 /// The types of keys and values that are sorted, as the device sees them.
 
 #include <gpu/algorithm/detail/element_type.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/string_ref.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,10 +2,30 @@
 /// \file
 /// Checks and copies what sparse matrices are made from.
 
+#include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/sparse_kernel.hpp>
+#include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/algorithm/linear_operator.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/memory/fill.hpp>
+#include <gpu/memory/ranges.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

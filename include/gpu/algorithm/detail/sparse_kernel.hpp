@@ -2,7 +2,6 @@
 /// \file
 /// Writes the programs of sparse matrices, and launches their kernels.
 
-#include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/boolean_header.hpp>
 #include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
@@ -12,6 +11,19 @@
 #include <gpu/algorithm/detail/sparse_header.hpp>
 #include <gpu/algorithm/detail/sparse_tiles.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/memory/device_buffer.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,8 +2,16 @@
 /// \file
 /// `allocate_workspace`: temporary device memory of an algorithm.
 
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
 #include <gpu/driver/detail/queued_call.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/device_buffer.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,8 +2,12 @@
 /// \file
 /// Rows of numbers in brackets, as NumPy prints an array.
 
+#include <gpu/array/detail/host_numbers.hpp>
 #include <gpu/array/detail/number_text.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,7 +3,13 @@
 /// Bytes that go to a file one after the other.
 
 #include <gpu/array/detail/byte_source.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/system/new_file.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,9 +3,17 @@
 /// Bytes that come from a file one after the other, and errors that say where in the file they are.
 
 #include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/system/open_file.hpp>
 
+#include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 namespace gpu { inline namespace v1 { namespace detail {

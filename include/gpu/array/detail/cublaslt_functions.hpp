@@ -2,8 +2,13 @@
 /// \file
 /// The functions of cuBLASLt that products of matrices need, opened on first use.
 
-#include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/system/library_table.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,8 +2,25 @@
 /// \file
 /// Runs a scan along an axis of an expression, whose elements are computed where they are loaded.
 
-#include <gpu/algorithm/inclusive_scan.hpp>
-#include <gpu/array/detail/expression_launch.hpp>
+#include <gpu/algorithm/detail/element_type.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/scan_kernel.hpp>
+#include <gpu/algorithm/detail/scan_shared.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/detail/snippet_access.hpp>
+#include <gpu/algorithm/scan.hpp>
+#include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/array/detail/element_kind.hpp>
+#include <gpu/array/detail/expression_arguments.hpp>
+#include <gpu/array/detail/expression_kernels.hpp>
+#include <gpu/array/detail/expression_layout.hpp>
+#include <gpu/array/detail/expression_text.hpp>
+#include <gpu/array/detail/expression_words.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

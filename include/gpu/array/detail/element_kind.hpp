@@ -3,6 +3,10 @@
 /// `element_kind`: the element types of expressions, and the types of what is computed from them.
 
 #include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/string_ref.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

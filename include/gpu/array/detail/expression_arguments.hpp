@@ -2,10 +2,18 @@
 /// \file
 /// `expression_arguments`: the operands of an expression, repeated to the shape of its result.
 
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/shared_elements.hpp>
+#include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_kernels.hpp>
-#include <gpu/array/detail/shared_kernel.hpp>
+#include <gpu/array/detail/expression_layout.hpp>
+#include <gpu/array/detail/expression_words.hpp>
+#include <gpu/array/detail/operation.hpp>
 #include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/error.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {

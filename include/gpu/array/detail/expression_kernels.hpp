@@ -2,11 +2,30 @@
 /// \file
 /// The kernels of expressions, found by what the expressions are made of.
 
+#include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/elementwise_kernel.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_form.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/loop_plan.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/array/detail/element_kind.hpp>
+#include <gpu/array/detail/expression_layout.hpp>
 #include <gpu/array/detail/expression_text.hpp>
+#include <gpu/array/detail/expression_words.hpp>
+#include <gpu/array/detail/operation.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
 #include <gpu/system/made_once.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

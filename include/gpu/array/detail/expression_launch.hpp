@@ -2,9 +2,40 @@
 /// \file
 /// Runs expressions: finds or compiles the kernel, and launches it.
 
+#include <gpu/algorithm/detail/elementwise_kernel.hpp>
+#include <gpu/algorithm/detail/kernel_store.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_form.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/loop_patch.hpp>
+#include <gpu/algorithm/detail/loop_plan.hpp>
+#include <gpu/algorithm/detail/shared_elements.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_arguments.hpp>
+#include <gpu/array/detail/expression_kernels.hpp>
+#include <gpu/array/detail/expression_layout.hpp>
+#include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/detail/known_launches.hpp>
+#include <gpu/array/detail/operation.hpp>
+#include <gpu/array/detail/shared_kernel.hpp>
+#include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/detail/capture_check.hpp>
+#include <gpu/memory/detail/shape_text.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
+#include <gpu/memory/device_buffer.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,9 +3,30 @@
 /// `expression_layout`: what an evaluation has to know of an expression: which operands it has, its
 /// shape, and which kernel computes it.
 
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_words.hpp>
+#include <gpu/array/detail/operation.hpp>
 #include <gpu/array/leaf.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/size_product.hpp>
 #include <gpu/core/detail/written_number.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/detail/shape_text.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,8 +2,22 @@
 /// \file
 /// `expression_writer`: turns expressions into the texts of a kernel.
 
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_layout.hpp>
+#include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/detail/interned_text.hpp>
+#include <gpu/array/detail/operation.hpp>
+#include <gpu/array/detail/operation_helpers.hpp>
+#include <gpu/array/detail/operation_types.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -4,7 +4,13 @@
 
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/host_bytes.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -4,10 +4,22 @@
 /// while one piece is copied the next one is read, or the last one written.
 
 #include <gpu/array/detail/byte_sink.hpp>
+#include <gpu/array/detail/byte_source.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/error_reporter.hpp>
 #include <gpu/driver/event.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/pinned_flags.hpp>
+#include <gpu/memory/pinned_span.hpp>
 #include <gpu/memory/pinned_vector.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

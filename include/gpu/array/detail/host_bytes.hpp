@@ -4,7 +4,10 @@
 
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/utility.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 
+#include <cstddef>
 #include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {

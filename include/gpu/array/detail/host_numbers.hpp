@@ -3,9 +3,11 @@
 /// Numbers in host memory whose type is known at run time only, for what prints and draws them.
 
 #include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/core/detail/decimal_digits.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/traits.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,7 +3,15 @@
 /// Compressed bytes of a file, unpacked by zlib, which is opened when it is first needed.
 
 #include <gpu/array/detail/byte_source.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/system/shared_library.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

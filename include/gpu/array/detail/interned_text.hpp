@@ -4,7 +4,9 @@
 
 #include <gpu/compiler/detail/text_set.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 
+#include <cstdint>
 #include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {

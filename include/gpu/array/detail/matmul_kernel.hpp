@@ -3,13 +3,26 @@
 /// Writes the text of the kernel of matrix products, and launches it.
 
 #include <gpu/algorithm/detail/boolean_header.hpp>
+#include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/loop_plan.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/algorithm/detail/numbers_header.hpp>
-#include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/matmul_header.hpp>
 #include <gpu/array/detail/product_shape.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

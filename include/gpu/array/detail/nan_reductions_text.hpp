@@ -2,8 +2,10 @@
 /// \file
 /// The texts of reductions that leave NaN out.
 
-#include <gpu/array/detail/reduction_part.hpp>
-
+#include <gpu/algorithm/argmin.hpp>
+#include <gpu/algorithm/detail/named_reduction.hpp>
+#include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/algorithm/min_max.hpp>
 #include <gpu/algorithm/sum.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {

@@ -2,9 +2,27 @@
 /// \file
 /// The array of a .npy file, or of a member of an .npz file: its header and its elements.
 
-#include <gpu/array/detail/fetch.hpp>
+#include <gpu/array/array.hpp>
+#include <gpu/array/detail/byte_sink.hpp>
+#include <gpu/array/detail/byte_source.hpp>
 #include <gpu/array/detail/file_transfer.hpp>
+#include <gpu/array/detail/npy_header.hpp>
 #include <gpu/array/detail/npy_header_reader.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/axis_order.hpp>
+#include <gpu/memory/detail/shape_text.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

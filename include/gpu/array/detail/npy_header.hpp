@@ -3,8 +3,13 @@
 /// The header of NumPy's .npy files, and how it is written.
 
 #include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/memory/detail/shape_text.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,9 +2,15 @@
 /// \file
 /// Reads the header of a .npy file as NumPy does.
 
+#include <gpu/array/detail/byte_source.hpp>
 #include <gpu/array/detail/host_bytes.hpp>
 #include <gpu/array/detail/npy_header.hpp>
 #include <gpu/array/detail/python_words.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/string_ref.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

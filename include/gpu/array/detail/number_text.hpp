@@ -2,8 +2,13 @@
 /// \file
 /// Numbers as text, as NumPy writes them: the columns of an array, and single numbers.
 
+#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/detail/host_numbers.hpp>
-#include <gpu/core/text.hpp>
+#include <gpu/core/detail/decimal_digits.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

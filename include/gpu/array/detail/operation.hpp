@@ -2,7 +2,6 @@
 /// \file
 /// `opcode`: what expressions are made of, with the names, the texts and the types of each.
 
-#include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/operation_helpers.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {

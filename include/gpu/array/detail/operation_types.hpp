@@ -2,6 +2,7 @@
 /// \file
 /// `resolve_types`: the types of an operation's operands and result.
 
+#include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/operation.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {

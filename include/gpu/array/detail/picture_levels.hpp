@@ -2,9 +2,13 @@
 /// \file
 /// Numbers as colors.
 
+#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/color_map.hpp>
 #include <gpu/array/detail/host_numbers.hpp>
 #include <gpu/array/detail/png_writer.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -4,6 +4,10 @@
 
 #include <gpu/array/detail/byte_sink.hpp>
 #include <gpu/array/detail/crc32.hpp>
+#include <gpu/core/result.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,6 +3,11 @@
 /// The header of PPM and PGM files.
 
 #include <gpu/array/detail/byte_source.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/system/open_file.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

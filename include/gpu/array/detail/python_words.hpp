@@ -3,6 +3,12 @@
 /// The words of a literal of Python's, such as the header of a .npy file.
 
 #include <gpu/array/detail/byte_source.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/string_ref.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,10 +2,25 @@
 /// \file
 /// The kernels behind `arange`, `linspace`, `logspace` and arrays of a function of the index.
 
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/detail/shared_kernel.hpp>
 #include <gpu/array/view_axes.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/shape.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,8 +2,35 @@
 /// \file
 /// Runs the kernels of one reduction, whose map is an expression.
 
+#include <gpu/algorithm/detail/kernel_store.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_form.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/loop_plan.hpp>
+#include <gpu/algorithm/detail/named_reduction.hpp>
+#include <gpu/algorithm/detail/reduction_kernel.hpp>
+#include <gpu/algorithm/detail/shared_elements.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/array/detail/element_kind.hpp>
+#include <gpu/array/detail/expression_arguments.hpp>
+#include <gpu/array/detail/expression_kernels.hpp>
 #include <gpu/array/detail/expression_launch.hpp>
+#include <gpu/array/detail/expression_layout.hpp>
+#include <gpu/array/detail/expression_text.hpp>
+#include <gpu/array/detail/expression_words.hpp>
+#include <gpu/array/detail/operation.hpp>
 #include <gpu/array/detail/reduction_part.hpp>
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/memory/device_buffer.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

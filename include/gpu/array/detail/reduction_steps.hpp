@@ -3,7 +3,30 @@
 /// Evaluates expressions in which others are reduced: each reduction by itself first, and then what
 /// is left, in which its result is a view.
 
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/reduction_kernel.hpp>
+#include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/array/detail/element_kind.hpp>
+#include <gpu/array/detail/expression_kernels.hpp>
+#include <gpu/array/detail/expression_launch.hpp>
+#include <gpu/array/detail/expression_layout.hpp>
+#include <gpu/array/detail/expression_words.hpp>
+#include <gpu/array/detail/known_launches.hpp>
+#include <gpu/array/detail/operation.hpp>
 #include <gpu/array/detail/reduction_launch.hpp>
+#include <gpu/array/detail/reduction_part.hpp>
+#include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/detail/shape_text.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

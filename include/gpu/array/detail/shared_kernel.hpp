@@ -3,10 +3,17 @@
 /// Elementwise kernels that functions of arrays share.
 
 #include <gpu/algorithm/detail/elementwise_kernel.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/scan_shared.hpp>
-#include <gpu/algorithm/detail/workspace.hpp>
-#include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/algorithm/detail/shared_elements.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/array_view.hpp>
+#include <gpu/memory/detail/allocation.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

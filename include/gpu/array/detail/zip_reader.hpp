@@ -5,6 +5,16 @@
 #include <gpu/array/detail/byte_source.hpp>
 #include <gpu/array/detail/crc32.hpp>
 #include <gpu/array/detail/host_bytes.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/system/open_file.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,7 +3,14 @@
 /// Writes a ZIP archive of uncompressed files, also one of more than 4 GiB.
 
 #include <gpu/array/detail/byte_sink.hpp>
+#include <gpu/array/detail/crc32.hpp>
 #include <gpu/array/detail/zip_reader.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

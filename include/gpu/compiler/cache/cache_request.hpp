@@ -2,8 +2,16 @@
 /// \file
 /// `cache_request`: a compilation or a link, as the cache sees it.
 
+#include <gpu/compiler/cache/conditions.hpp>
+#include <gpu/compiler/cache/digest.hpp>
+#include <gpu/compiler/cache/folder.hpp>
 #include <gpu/compiler/cache/kept_program.hpp>
 #include <gpu/compiler/cache/summary.hpp>
+#include <gpu/compiler/detail/compiled_state.hpp>
+#include <gpu/compiler/program_origin.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/text.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

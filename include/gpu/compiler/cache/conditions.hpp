@@ -5,8 +5,23 @@
 /// vain.
 
 #include <gpu/compiler/cache/bytes.hpp>
-#include <gpu/compiler/cache/folder.hpp>
+#include <gpu/compiler/cache/digest.hpp>
 #include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/system/open_file.hpp>
+#include <gpu/system/read_file.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

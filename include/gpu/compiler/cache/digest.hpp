@@ -4,6 +4,9 @@
 
 #include <gpu/core/string_ref.hpp>
 
+#include <cstddef>
+#include <cstdint>
+
 namespace gpu { inline namespace v1 { namespace detail {
 
 /// A digest of 32 bytes. Two contents with the same digest would be a break of BLAKE2b.

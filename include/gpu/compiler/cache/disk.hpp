@@ -2,9 +2,25 @@
 /// \file
 /// `program_disk`: the programs in a cache's folder.
 
+#include <gpu/compiler/cache/bytes.hpp>
 #include <gpu/compiler/cache/cache_request.hpp>
+#include <gpu/compiler/cache/conditions.hpp>
+#include <gpu/compiler/cache/digest.hpp>
+#include <gpu/compiler/cache/entry.hpp>
 #include <gpu/compiler/cache/events.hpp>
+#include <gpu/compiler/cache/folder.hpp>
+#include <gpu/compiler/cache/kept_program.hpp>
 #include <gpu/compiler/cache/usage.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/detail/compiled_state.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -4,6 +4,11 @@
 
 #include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/cache/bytes.hpp>
+#include <gpu/compiler/cache/digest.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

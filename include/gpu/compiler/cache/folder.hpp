@@ -5,8 +5,12 @@
 
 #include <gpu/compiler/cache/names.hpp>
 
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/memory/file_descriptor.hpp>
+#include <gpu/system/open_file.hpp>
 #include <gpu/system/output.hpp>
 #include <gpu/system/read_file.hpp>
 #include <gpu/system/write_bytes.hpp>
@@ -17,7 +21,10 @@
 
 #include <dirent.h>
 
+#include <stdio.h>
+#include <time.h>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <ctime>

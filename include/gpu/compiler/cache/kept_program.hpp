@@ -3,9 +3,15 @@
 /// `kept_program`: a program with the conditions under which it may be reused, in memory and as the
 /// contents of an entry.
 
+#include <gpu/compiler/cache/bytes.hpp>
 #include <gpu/compiler/cache/conditions.hpp>
 #include <gpu/compiler/cache/entry.hpp>
 #include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/detail/compiled_state.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

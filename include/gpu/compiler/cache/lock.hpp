@@ -4,6 +4,15 @@
 
 #include <gpu/compiler/cache/digest.hpp>
 #include <gpu/compiler/cache/folder.hpp>
+#include <gpu/compiler/cache/names.hpp>
+
+#include <fcntl.h>
+#include <sys/types.h>
+#include <time.h>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,9 +2,19 @@
 /// \file
 /// `program_memory`: the programs that this process has, and those that are being made.
 
+#include <gpu/compiler/cache/conditions.hpp>
+#include <gpu/compiler/cache/digest.hpp>
 #include <gpu/compiler/cache/kept_program.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/detail/compiled_state.hpp>
 #include <gpu/compiler/detail/request_key.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/sequence.hpp>
 #include <gpu/system/mutex.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -5,6 +5,10 @@
 #include <gpu/compiler/cache/events.hpp>
 #include <gpu/compiler/cache/memory.hpp>
 #include <gpu/compiler/cache/settings.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/detail/request_key.hpp>
+#include <gpu/compiler/program_origin.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/system/mutex.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {

@@ -3,7 +3,10 @@
 /// The settings of a cache after the environment has been read.
 
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/system/environment.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,8 +3,18 @@
 /// Explains why a program was not in the cache: compares the request with short notes about earlier
 /// requests of the same source or name.
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/cache/bytes.hpp>
 #include <gpu/compiler/cache/conditions.hpp>
+#include <gpu/compiler/cache/digest.hpp>
 #include <gpu/compiler/cache/entry.hpp>
+#include <gpu/compiler/cache/folder.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

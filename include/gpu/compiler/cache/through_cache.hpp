@@ -3,10 +3,29 @@
 /// `through_cache`: finds a requested program in memory or in the folder, or else makes and keeps
 /// it.
 
+#include <gpu/compiler/cache/cache_request.hpp>
+#include <gpu/compiler/cache/conditions.hpp>
+#include <gpu/compiler/cache/digest.hpp>
 #include <gpu/compiler/cache/disk.hpp>
+#include <gpu/compiler/cache/events.hpp>
+#include <gpu/compiler/cache/folder.hpp>
+#include <gpu/compiler/cache/kept_program.hpp>
 #include <gpu/compiler/cache/lock.hpp>
+#include <gpu/compiler/cache/memory.hpp>
 #include <gpu/compiler/cache/program_cache.hpp>
+#include <gpu/compiler/cache/settings.hpp>
+#include <gpu/compiler/cache/summary.hpp>
 #include <gpu/compiler/cache/toolkit_notes.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/detail/request_key.hpp>
+#include <gpu/compiler/program_origin.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

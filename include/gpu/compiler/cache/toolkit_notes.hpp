@@ -3,13 +3,27 @@
 /// `toolkit_notes`: notes in the cache's folder about NVRTC and nvJitLink, so that a process knows
 /// which one it would open without opening it, if nothing that the search depends on has changed.
 
+#include <gpu/compiler/cache/bytes.hpp>
 #include <gpu/compiler/cache/conditions.hpp>
+#include <gpu/compiler/cache/digest.hpp>
 #include <gpu/compiler/cache/entry.hpp>
+#include <gpu/compiler/cache/folder.hpp>
 #include <gpu/compiler/toolkit/library_facts.hpp>
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/system/environment.hpp>
 #include <gpu/system/made_once.hpp>
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/stat.h>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

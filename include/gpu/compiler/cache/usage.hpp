@@ -5,7 +5,19 @@
 
 #include <gpu/compiler/cache/folder.hpp>
 
+#include <gpu/compiler/cache/names.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/memory/file_descriptor.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

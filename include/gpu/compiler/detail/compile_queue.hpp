@@ -5,9 +5,11 @@
 
 #include <gpu/system/mutex.hpp>
 #include <gpu/system/no_cancellation.hpp>
+#include <gpu/system/shared_library.hpp>
 
 #include <pthread.h>
 #include <unistd.h>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

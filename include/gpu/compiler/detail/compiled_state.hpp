@@ -5,7 +5,9 @@
 
 #include <gpu/compiler/architecture.hpp>
 #include <gpu/core/sequence.hpp>
-#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,7 +2,11 @@
 /// \file
 /// `get_device_in_use`: the device for which kernels are compiled if the caller names none.
 
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

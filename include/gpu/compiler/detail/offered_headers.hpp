@@ -6,6 +6,8 @@
 #include <gpu/core/text.hpp>
 #include <gpu/system/shared_library.hpp>
 
+#include <cstddef>
+
 namespace gpu { inline namespace v1 { namespace detail {
 
 /// A header of the library's for device code.

@@ -3,12 +3,38 @@
 /// `cached_link`: a link as a request to the cache.
 
 #include <gpu/compiler/cache/cache_request.hpp>
+#include <gpu/compiler/cache/conditions.hpp>
+#include <gpu/compiler/cache/digest.hpp>
+#include <gpu/compiler/cache/entry.hpp>
+#include <gpu/compiler/cache/folder.hpp>
+#include <gpu/compiler/cache/kept_program.hpp>
+#include <gpu/compiler/cache/summary.hpp>
 #include <gpu/compiler/cache/toolkit_notes.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/detail/compiled_state.hpp>
 #include <gpu/compiler/link/driver_link.hpp>
 #include <gpu/compiler/link/duplicate_symbols.hpp>
 #include <gpu/compiler/link/nvjitlink_link.hpp>
+#include <gpu/compiler/link/plan.hpp>
+#include <gpu/compiler/program_origin.hpp>
+#include <gpu/compiler/toolkit/library_calls.hpp>
+#include <gpu/compiler/toolkit/library_facts.hpp>
+#include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/version.hpp>
 #include <gpu/driver/driver_version.hpp>
+#include <gpu/driver/entry_points.hpp>
+
+#include <cstdint>
+#include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

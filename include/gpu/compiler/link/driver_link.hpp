@@ -5,8 +5,22 @@
 
 #include <gpu/compiler/link/link_error.hpp>
 #include <gpu/compiler/link/plan.hpp>
+#include <gpu/compiler/link_input.hpp>
+#include <gpu/compiler/link_options.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/kernel/jit_options.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -6,6 +6,15 @@
 #include <gpu/compiler/link/link_error.hpp>
 #include <gpu/compiler/link/plan.hpp>
 #include <gpu/compiler/link/symbols.hpp>
+#include <gpu/compiler/link_input.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

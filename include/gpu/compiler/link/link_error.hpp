@@ -6,6 +6,10 @@
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

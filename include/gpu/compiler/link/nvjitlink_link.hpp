@@ -2,11 +2,26 @@
 /// \file
 /// `nvjitlink_link`: links with nvJitLink, to machine code or PTX.
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/link/link_error.hpp>
 #include <gpu/compiler/link/plan.hpp>
+#include <gpu/compiler/link_input.hpp>
+#include <gpu/compiler/link_options.hpp>
 #include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/core/version.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

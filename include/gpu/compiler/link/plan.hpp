@@ -2,9 +2,22 @@
 /// \file
 /// `link_plan`: the form of each input that a linker gets, and the architecture.
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/link_input.hpp>
 #include <gpu/compiler/link_options.hpp>
 #include <gpu/compiler/options/resolve_request.hpp>  // get_compute_capability
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/kernel/detail/image.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -7,6 +7,7 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/kernel/detail/image.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {

@@ -2,10 +2,39 @@
 /// \file
 /// `cached_compile`: a compilation as a request to the cache.
 
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/cache/cache_request.hpp>
+#include <gpu/compiler/cache/conditions.hpp>
+#include <gpu/compiler/cache/digest.hpp>
+#include <gpu/compiler/cache/entry.hpp>
+#include <gpu/compiler/cache/folder.hpp>
+#include <gpu/compiler/cache/kept_program.hpp>
+#include <gpu/compiler/cache/summary.hpp>
 #include <gpu/compiler/cache/toolkit_notes.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/detail/compiled_state.hpp>
 #include <gpu/compiler/nvrtc/compile_once.hpp>
 #include <gpu/compiler/nvrtc/dependencies.hpp>
+#include <gpu/compiler/nvrtc/given_headers.hpp>
+#include <gpu/compiler/nvrtc/header_states.hpp>
+#include <gpu/compiler/options/compile_request.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/compiler/program_origin.hpp>
+#include <gpu/compiler/toolkit/library_facts.hpp>
+#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
+#include <gpu/compiler/toolkit/nvrtc_facts.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstdint>
+#include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

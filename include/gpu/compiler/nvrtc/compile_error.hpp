@@ -3,8 +3,24 @@
 /// Turns a compiler's log into an error: the first mistake with its source line, what may have
 /// caused it, and then the log.
 
+#include <gpu/compiler/diagnostics.hpp>
 #include <gpu/compiler/nvrtc/missing_header.hpp>
 #include <gpu/compiler/nvrtc/mistake_cause.hpp>
+#include <gpu/compiler/options/compile_request.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/compiler/source.hpp>
+#include <gpu/compiler/toolkit/library_calls.hpp>
+#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

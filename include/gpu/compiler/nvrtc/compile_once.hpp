@@ -4,14 +4,30 @@
 
 #include <gpu/compiler/cache/conditions.hpp>  // current_working_folder
 #include <gpu/compiler/cache/folder.hpp>      // lacks_descriptors
-#include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/nvrtc/compile_error.hpp>
 #include <gpu/compiler/nvrtc/given_headers.hpp>
 #include <gpu/compiler/nvrtc/header_trace.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
 
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/detail/compiled_state.hpp>
+#include <gpu/compiler/kernel_resources.hpp>
+#include <gpu/compiler/options/compile_request.hpp>
+#include <gpu/compiler/toolkit/library_calls.hpp>
+#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
+#include <gpu/core/version.hpp>
 #include <gpu/system/file_size_signal.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,10 +2,22 @@
 /// \file
 /// `dependency_finder`: finds the files that a compilation depended on.
 
+#include <gpu/compiler/cache/conditions.hpp>
+#include <gpu/compiler/cache/digest.hpp>
 #include <gpu/compiler/nvrtc/given_headers.hpp>
 #include <gpu/compiler/nvrtc/header_states.hpp>
 #include <gpu/compiler/nvrtc/include_scan.hpp>
 #include <gpu/compiler/program.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/text.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,11 +2,19 @@
 /// \file
 /// `find_or_compile`: what `compile` does once its source is a program.
 
+#include <gpu/compiler/cache/program_cache.hpp>
 #include <gpu/compiler/cache/through_cache.hpp>
 #include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/nvrtc/cached_compile.hpp>
+#include <gpu/compiler/options/compile_request.hpp>
 #include <gpu/compiler/options/recent_request.hpp>
 #include <gpu/compiler/options/resolve_request.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/system/no_cancellation.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {

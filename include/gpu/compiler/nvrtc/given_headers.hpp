@@ -9,8 +9,14 @@
 #include <gpu/compiler/nvrtc/include_scan.hpp>
 #include <gpu/compiler/nvrtc/standard_headers.hpp>
 #include <gpu/compiler/program.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 
+#include <string.h>
 #include <unistd.h>
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

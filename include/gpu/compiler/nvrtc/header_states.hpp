@@ -4,6 +4,15 @@
 
 #include <gpu/compiler/cache/conditions.hpp>
 #include <gpu/compiler/detail/text_set.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/system/read_file.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -4,6 +4,7 @@
 
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/system/output.hpp>
 
 #include <sys/mman.h>

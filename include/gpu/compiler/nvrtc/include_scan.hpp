@@ -4,6 +4,7 @@
 
 #include <gpu/core/string_ref.hpp>
 
+#include <string.h>
 #include <cstring>
 #include <initializer_list>
 

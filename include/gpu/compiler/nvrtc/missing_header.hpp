@@ -3,12 +3,18 @@
 /// Explains why a header was not found: where it was searched, and what was there.
 
 #include <gpu/compiler/detail/offered_headers.hpp>
-#include <gpu/compiler/diagnostics.hpp>
 #include <gpu/compiler/options/compile_request.hpp>
+#include <gpu/compiler/program.hpp>
 #include <gpu/compiler/toolkit/header_search.hpp>
+#include <gpu/compiler/toolkit/library_facts.hpp>
 #include <gpu/compiler/toolkit/nvrtc_facts.hpp>
 #include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/kernel/detail/name_suggestions.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

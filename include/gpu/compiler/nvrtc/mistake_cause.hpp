@@ -5,7 +5,13 @@
 #include <gpu/compiler/diagnostics.hpp>
 #include <gpu/compiler/nvrtc/include_scan.hpp>
 #include <gpu/compiler/program.hpp>
+#include <gpu/compiler/source.hpp>
 #include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

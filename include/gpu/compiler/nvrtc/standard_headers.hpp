@@ -4,6 +4,7 @@
 /// few that have only constants are complete.
 
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -4,10 +4,20 @@
 /// repeated or contradictory, by name and before NVRTC is called.
 
 #include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/options/known_options.hpp>
 #include <gpu/compiler/options/nvcc_options.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/kernel/detail/name_suggestions.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

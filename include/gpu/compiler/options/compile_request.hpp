@@ -2,7 +2,11 @@
 /// \file
 /// `compile_request`: what to compile and how, with nothing left to the device or the environment.
 
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/program.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -6,7 +6,10 @@
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 
+#include <cstddef>
 #include <initializer_list>
 
 namespace gpu { inline namespace v1 { namespace detail {

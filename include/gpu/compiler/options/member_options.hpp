@@ -4,7 +4,12 @@
 
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/options/chosen_options.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver/detail/refusals.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,6 +3,7 @@
 /// Options of nvcc that NVRTC does not have, and what to do instead.
 
 #include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/string_ref.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,13 +3,36 @@
 /// `resolve_request`: turns a program and its options into a request that no longer depends on the
 /// device or the environment.
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/detail/device_in_use.hpp>
+#include <gpu/compiler/options/chosen_options.hpp>
 #include <gpu/compiler/options/compile_request.hpp>
+#include <gpu/compiler/options/known_options.hpp>
 #include <gpu/compiler/options/member_options.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/toolkit/header_search.hpp>
+#include <gpu/compiler/toolkit/library_facts.hpp>
+#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/compiler/toolkit/nvrtc_facts.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/system/environment.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

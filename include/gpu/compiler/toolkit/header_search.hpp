@@ -3,18 +3,20 @@
 /// Finds the folders with the toolkit's headers, libcu++ among them: beside NVRTC, in the toolkit
 /// that the environment names, beside nvcc, in the usual folders, in NVIDIA's Python wheels.
 
+#include <gpu/core/detail/name_writer.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/system/environment.hpp>
 #include <gpu/system/made_once.hpp>
-#include <gpu/system/output.hpp>
 #include <gpu/system/read_file.hpp>
 #include <gpu/system/toolkit_target.hpp>
 
 #include <glob.h>
 #include <sys/stat.h>
 
+#include <stdlib.h>
 #include <cstdlib>
 #include <initializer_list>
 

@@ -3,9 +3,12 @@
 /// Checked calls of a library that is opened on first use: turns its error codes into `result`s.
 
 #include <gpu/core/result.hpp>
-#include <gpu/core/unique_handle.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/system/ample_stack.hpp>
 #include <gpu/system/library_table.hpp>
+
+#include <cstddef>
+#include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -6,10 +6,16 @@
 
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/system/environment.hpp>
 #include <gpu/system/library_table.hpp>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

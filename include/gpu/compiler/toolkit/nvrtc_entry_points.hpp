@@ -4,11 +4,16 @@
 /// neither a GPU nor a driver.
 
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
-#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/system/library_table.hpp>
+#include <gpu/system/shared_library.hpp>
 
 #include <dlfcn.h>
 
+#include <cstddef>
+#include <cstdio>
 #include <cstring>
 
 namespace gpu { inline namespace v1 { namespace nvrtc {

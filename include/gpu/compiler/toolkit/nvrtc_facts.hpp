@@ -5,6 +5,11 @@
 #include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/compiler/toolkit/library_facts.hpp>
 #include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,6 +3,8 @@
 /// `bad_expected_access<cuda_error>`, which `result::value()` throws: its `what()` is the error's
 /// message.
 
+#include <gpu/core/detail/expected/unexpected.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/expected.hpp>
 

@@ -3,6 +3,7 @@
 /// `catch_bad_alloc`: returns an error in place of a `std::bad_alloc` of a container.
 
 #include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
 
 #include <new>
 

@@ -6,6 +6,8 @@
 
 #include <gpu/core/detail/ieee_number.hpp>
 
+#include <cstdint>
+
 namespace gpu { inline namespace v1 { namespace detail {
 
 /// An integer of up to 1,280 bits: what the exact digits of a double need.

@@ -4,7 +4,12 @@
 /// the declarations that are mangled in a module.
 
 #include <gpu/core/detail/demangled.hpp>
+#include <gpu/core/detail/name_writer.hpp>
 #include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

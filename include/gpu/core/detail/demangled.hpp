@@ -2,7 +2,7 @@
 /// \file
 /// Demangles names: the kernel as the source declares it.
 
-#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 
 #include <cxxabi.h>
 #include <cstdlib>

@@ -3,7 +3,9 @@
 /// Errors for host memory that runs out, and texts and objects that are checked for it.
 
 #include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
 
+#include <cstddef>
 #include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {

@@ -5,6 +5,10 @@
 #include <gpu/core/detail/declared_name.hpp>
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/error.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,6 +3,10 @@
 /// Parts of messages: lists that end after ten items, and names without control characters.
 
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

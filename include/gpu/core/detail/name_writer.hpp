@@ -5,6 +5,9 @@
 
 #include <gpu/core/string_ref.hpp>
 
+#include <cstddef>
+#include <cstdint>
+
 namespace gpu { inline namespace v1 { namespace detail {
 
 /// The reasons why device code cannot use a type or a value by name.

@@ -5,6 +5,8 @@
 #include <gpu/core/detail/name_writer.hpp>
 #include <gpu/core/string_ref.hpp>
 
+#include <cstddef>
+
 namespace gpu { inline namespace v1 { namespace detail {
 
 /// Removes the first line of `rest` and returns it.

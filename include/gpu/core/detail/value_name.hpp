@@ -3,6 +3,9 @@
 /// Writes a value that is a template argument as a C++ expression of its type.
 
 #include <gpu/core/detail/name_writer.hpp>
+#include <gpu/core/detail/traits.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,7 +3,7 @@
 /// `cuda.h`, if it is new enough. The interface of CUDA 13.0 renamed structures and gave functions
 /// other parameters, so with older headers every second declaration would be an error.
 
-#include <cuda.h>
+#include <cuda.h>  // IWYU pragma: export
 
 #if CUDA_VERSION < 13000
 #  error \

@@ -3,8 +3,15 @@
 /// Driver calls that need a context to be current in the calling thread: it is made current for the
 /// call, and the thread is left as it was found.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/primary_context.hpp>
+#include <gpu/driver/error_reporter.hpp>
 
 namespace gpu { inline namespace v1 { namespace driver {
 

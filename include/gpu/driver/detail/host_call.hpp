@@ -4,8 +4,17 @@
 /// location; and objects that a graph keeps alive.
 
 #include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 
+#include <cstddef>
+#include <exception>
 #include <new>  // also std::exception, for less than <exception> costs
 
 namespace gpu { inline namespace v1 { namespace detail {

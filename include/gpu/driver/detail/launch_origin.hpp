@@ -6,9 +6,15 @@
 /// Successful synchronizations leave records in the ring too, and rule out the launches before
 /// them.
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
 #include <gpu/driver/detail/process_state.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {

@@ -6,6 +6,9 @@
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/system/mutex.hpp>
+#include <gpu/system/process_wide.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

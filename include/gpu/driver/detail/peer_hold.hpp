@@ -3,11 +3,23 @@
 /// Counts the scopes that use the access of one context to another's memory. The driver does not
 /// count them, and the first call that disables the access takes it from all.
 
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/last_error_mark.hpp>
-#include <gpu/core/unique_handle.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/error_reporter.hpp>
+#include <gpu/system/mutex.hpp>
 #include <gpu/system/process_wide.hpp>
 
+#include <cstddef>
 #include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {

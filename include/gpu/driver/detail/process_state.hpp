@@ -3,9 +3,18 @@
 /// The process-wide state of the driver layer: the driver table in force, the record of launches,
 /// and the error reporter.
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/launch_ring.hpp>
 #include <gpu/system/mutex.hpp>
+#include <gpu/system/output.hpp>
+#include <gpu/system/process_hooks.hpp>
+#include <gpu/system/process_wide.hpp>
+#include <gpu/system/shared_library.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

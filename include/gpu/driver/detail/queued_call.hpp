@@ -3,7 +3,18 @@
 /// Driver calls that queue work which may fault later: each leaves a record, by which the fault
 /// names it.
 
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/launch_origin.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
+#include <gpu/driver/detail/process_state.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/stream.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,9 +3,14 @@
 /// The errors that many functions share: an empty handle, handles of different contexts, and values
 /// that are not enumerators.
 
-#include <gpu/core/detail/host_memory.hpp>
-
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

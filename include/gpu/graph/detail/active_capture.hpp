@@ -3,7 +3,21 @@
 /// The captures that this library has begun: the driver crashes if a second one adds to the same
 /// graph.
 
-#include <gpu/graph/graph.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_origin.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/detail/shared_object.hpp>
+#include <gpu/system/mutex.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

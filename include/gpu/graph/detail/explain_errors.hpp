@@ -6,7 +6,21 @@
 /// Each `explain_*` takes an error of the driver and returns it with a sentence, which the last
 /// error then has too. It returns the error as it was if it knows nothing to add.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph/dependencies.hpp>
+#include <gpu/graph/graph_node.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

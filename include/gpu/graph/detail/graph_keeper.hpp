@@ -4,8 +4,17 @@
 /// `graph_ref` that was made from the owner points to it. User objects of the driver would do the
 /// same, but make each launch take longer.
 
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/host_call.hpp>
 #include <gpu/graph/detail/object_shares.hpp>
 #include <gpu/graph/node_description.hpp>
+
+#include <cstddef>
+#include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

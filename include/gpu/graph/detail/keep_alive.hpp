@@ -5,7 +5,9 @@
 /// The driver says that a graph no longer needs an object in a callback that must not call CUDA. So
 /// the callback puts the object into a list, and the next operation on any graph destroys it.
 
-#include <gpu/driver/detail/host_call.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/kernel/detail/shared_object.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {

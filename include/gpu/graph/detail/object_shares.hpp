@@ -3,11 +3,21 @@
 /// Shares of graphs in the code of their kernels and in the events of their nodes: the program may
 /// destroy its modules and events before the graphs.
 
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/host_call.hpp>
 #include <gpu/graph/detail/shared_event.hpp>
 #include <gpu/graph/graph_node.hpp>
 #include <gpu/kernel/detail/shared_object.hpp>
+
+#include <cstddef>
+#include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -4,7 +4,15 @@
 /// graph that has it does so instead. The driver would follow the dangling handle.
 
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/process_state.hpp>
 #include <gpu/kernel/detail/shared_object.hpp>
+#include <gpu/system/mutex.hpp>
+#include <gpu/system/process_wide.hpp>
+#include <gpu/system/shared_library.hpp>
+
+#include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

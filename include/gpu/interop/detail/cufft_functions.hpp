@@ -2,7 +2,20 @@
 /// \file
 /// The functions of cuFFT, opened on first use, and a plan's handle.
 
+#include <gpu/compiler/toolkit/library_calls.hpp>
+#include <gpu/compiler/toolkit/toolkit_library.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/detail/library_handle.hpp>
+#include <gpu/system/library_table.hpp>
+
+#include <cuda.h>
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,9 +2,19 @@
 /// \file
 /// The functions of cuSOLVER, opened on first use, and a handle of it.
 
+#include <gpu/compiler/toolkit/toolkit_library.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/interop/cublas.hpp>
+#include <gpu/interop/detail/library_handle.hpp>
+#include <gpu/system/library_table.hpp>
 
 #include <complex>
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,7 +2,14 @@
 /// \file
 /// The functions of cuSPARSE, opened on first use, a handle of it, and descriptors of operands.
 
+#include <gpu/compiler/toolkit/toolkit_library.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/interop/detail/library_handle.hpp>
+#include <gpu/system/library_table.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

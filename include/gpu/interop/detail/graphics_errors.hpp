@@ -2,8 +2,16 @@
 /// \file
 /// Errors of resources of OpenGL, and explanations of the driver's.
 
-#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
+
+#include <cuda.h>
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

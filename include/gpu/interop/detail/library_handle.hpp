@@ -2,11 +2,16 @@
 /// \file
 /// `library_handle`: owns a handle that one of CUDA's libraries made, bound to a stream.
 
-#include <gpu/compiler/toolkit/toolkit_library.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/system/library_table.hpp>
+
+#include <cuda.h>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,9 +3,18 @@
 /// The functions of NCCL, opened on first use.
 
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
-#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/system/library_table.hpp>
 #include <gpu/system/nccl_unique_id.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 {
 

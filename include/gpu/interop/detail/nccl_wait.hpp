@@ -3,16 +3,31 @@
 /// What surrounds a call of NCCL: operands, groups, and waiting with a time limit.
 
 #include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/driver/context_or_device.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/interop/detail/nccl_functions.hpp>
+#include <gpu/interop/detail/require_libcuda.hpp>
 #include <gpu/memory/array_view.hpp>
+#include <gpu/memory/axis_order.hpp>
+#include <gpu/system/library_table.hpp>
 #include <gpu/system/new_file.hpp>
 #include <gpu/system/read_file.hpp>
 
 #include <sched.h>
 
+#include <time.h>
+#include <unistd.h>
+#include <cstdint>
+#include <cstring>
 #include <ctime>
 
 namespace gpu { inline namespace v1 {

@@ -2,8 +2,13 @@
 /// \file
 /// Finds out whether a library of CUDA works on the driver in force.
 
-#include <gpu/compiler/toolkit/library_calls.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver/entry_points.hpp>
+#include <gpu/system/library_table.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

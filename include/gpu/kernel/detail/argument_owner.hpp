@@ -4,11 +4,22 @@
 /// moved away, memory of a device that the kernel's device cannot reach, faulty views, views with
 /// strides for a pointer, and values that their type refuses.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/kernel/detail/prepared_launch.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,7 +3,11 @@
 /// Puts the arguments of a kernel where the driver wants them: values, and an array of pointers to
 /// them.
 
-#include <gpu/kernel/detail/kernel_record.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/kernel/detail/signature.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -4,8 +4,15 @@
 
 #include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/name_writer.hpp>
 #include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

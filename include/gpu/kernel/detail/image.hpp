@@ -4,6 +4,10 @@
 
 #include <gpu/core/result.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

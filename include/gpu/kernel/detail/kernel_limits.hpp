@@ -3,10 +3,20 @@
 /// The limits of a kernel on each device, read once from the driver and kept; and the test whether
 /// a launch is certainly within them.
 
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/dims.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver/calls.hpp>
-#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
 #include <gpu/kernel/launch_config.hpp>
+#include <gpu/system/mutex.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {

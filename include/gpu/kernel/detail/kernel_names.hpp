@@ -2,10 +2,19 @@
 /// \file
 /// The names of a library's kernels, and the one that a name in the source means.
 
+#include <gpu/core/detail/declared_name.hpp>
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/kernel_candidates.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/calls.hpp>
-#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/entry_points.hpp>
 
 #include <new>
 

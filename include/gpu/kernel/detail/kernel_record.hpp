@@ -2,12 +2,27 @@
 /// \file
 /// The record of a kernel: its parameters, and its limits on each device.
 
+#include <gpu/core/detail/declared_name.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/process_state.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel/detail/kernel_limits.hpp>
+#include <gpu/kernel/detail/parameter_type.hpp>
 #include <gpu/kernel/detail/shared_object.hpp>
 #include <gpu/kernel/detail/signature.hpp>
+
+#include <cstddef>
+#include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,10 +3,27 @@
 /// The checks of a launch against the limits of kernel and device. Each error has the value, the
 /// limit and the cure.
 
+#include <gpu/core/dims.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel/detail/argument_owner.hpp>
+#include <gpu/kernel/detail/kernel_limits.hpp>
+#include <gpu/kernel/detail/kernel_record.hpp>
+#include <gpu/kernel/detail/launch_failure.hpp>
+#include <gpu/kernel/detail/prepared_launch.hpp>
 #include <gpu/kernel/detail/shared_memory_opt_in.hpp>
 #include <gpu/kernel/detail/submit_launch.hpp>
-#include <gpu/kernel/kernel.hpp>
+#include <gpu/kernel/launch_config.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,8 +2,24 @@
 /// \file
 /// The errors of a launch that the driver rejected.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/device_refusals.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/launch_origin.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/system/environment.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,8 +2,14 @@
 /// \file
 /// Calls of `launch` that do not compile, and what the compiler says instead.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/kernel_argument.hpp>
 #include <gpu/core/located.hpp>
-#include <gpu/kernel/detail/argument_pack.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/detail/parameter_type.hpp>
 #include <gpu/kernel/host_argument.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/kernel/launch_config.hpp>

@@ -3,15 +3,33 @@
 /// The state that a module shares with its kernels and with the graphs that use them: the driver's
 /// library, the records of its kernels, and the names of instances of templates.
 
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
-#include <gpu/kernel/detail/grid_barriers.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/kernel/detail/image.hpp>
 #include <gpu/kernel/detail/kernel_names.hpp>
 #include <gpu/kernel/detail/kernel_record.hpp>
+#include <gpu/kernel/detail/shared_object.hpp>
 #include <gpu/kernel/jit_options.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {

@@ -3,8 +3,19 @@
 /// The error for a kernel name that a module does not have, with the names that it has, nearest
 /// first.
 
+#include <gpu/core/detail/declared_name.hpp>
 #include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/kernel/detail/kernel_names.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

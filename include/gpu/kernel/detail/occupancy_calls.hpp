@@ -2,10 +2,21 @@
 /// \file
 /// Calls of the driver's occupancy functions, with the checks that they leave out.
 
-#include <gpu/driver/context.hpp>
-#include <gpu/kernel/detail/launch_checks.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/primary_context.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/kernel/detail/kernel_limits.hpp>
 #include <gpu/kernel/detail/shared_memory_opt_in.hpp>
 #include <gpu/kernel/kernel.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

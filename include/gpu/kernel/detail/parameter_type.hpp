@@ -4,7 +4,11 @@
 /// it, as far as it matters for comparing the two.
 
 #include <gpu/core/detail/declared_name.hpp>
+#include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/fwd.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,9 +2,16 @@
 /// \file
 /// A launch with its arguments packed, as the checks and the submission take it.
 
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel/detail/kernel_record.hpp>
 #include <gpu/kernel/launch_config.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,9 +2,22 @@
 /// \file
 /// Loads compiled and linked programs, and images with options for the driver's compiler.
 
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/kernel/detail/module_state.hpp>
 #include <gpu/kernel/jit_options.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,8 +3,19 @@
 /// Finds the limits of a kernel on a device, and opts the kernel in to more dynamic shared memory
 /// than usual, for launches, graphs and occupancy.
 
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/detail/kernel_limits.hpp>
 #include <gpu/kernel/detail/kernel_record.hpp>
+#include <gpu/system/mutex.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

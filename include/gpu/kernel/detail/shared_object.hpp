@@ -7,6 +7,10 @@
 #include <gpu/system/mutex.hpp>
 
 #include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/system/process_wide.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,10 +2,16 @@
 /// \file
 /// Compares the parameters that C++ states with those of the kernel in the module.
 
-#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/detail/declared_name.hpp>
+#include <gpu/core/detail/message_parts.hpp>
+#include <gpu/core/kernel_argument.hpp>  // IWYU pragma: keep
 #include <gpu/core/result.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/core/type_name.hpp>
 #include <gpu/kernel/detail/parameter_type.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,8 +3,18 @@
 /// Submits a launch that was checked: leaves its record, and calls cuLaunchKernel or
 /// cuLaunchKernelEx.
 
+#include <gpu/core/dims.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/kernel/detail/kernel_limits.hpp>
 #include <gpu/kernel/detail/launch_failure.hpp>
 #include <gpu/kernel/detail/prepared_launch.hpp>
+#include <gpu/kernel/launch_config.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

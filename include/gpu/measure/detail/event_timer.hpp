@@ -2,6 +2,9 @@
 /// \file
 /// `event_timer`: the time that a device takes for work on a stream.
 
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/elapsed_time.hpp>
 #include <gpu/driver/event.hpp>
 #include <gpu/driver/stream.hpp>
 

@@ -5,7 +5,6 @@
 #include <gpu/core/text.hpp>
 
 #include <charconv>
-#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>

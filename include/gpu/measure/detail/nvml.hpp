@@ -3,8 +3,10 @@
 /// The functions of NVML, NVIDIA's management library, which comes with the driver: opened on first
 /// use, and replaceable as a whole for tests.
 
-#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/system/library_table.hpp>
+#include <gpu/system/shared_library.hpp>
 
 #include <cstddef>
 

@@ -4,6 +4,9 @@
 
 #include <gpu/measure/detail/number_text.hpp>
 
+#include <string>
+#include <string_view>
+
 namespace gpu { inline namespace v1 { namespace detail {
 
 /// Returns the beginning of a picture: its size in pixels, its font, a white ground.

@@ -2,9 +2,20 @@
 /// \file
 /// Allocates and frees device memory for the classes that own it.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/memory/detail/element_owner.hpp>
+#include <gpu/memory/detail/explain_error.hpp>
 #include <gpu/memory/detail/library_pool.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,8 +3,15 @@
 /// The parts that all batches of work share: temporary arrays for the driver to read, and the check
 /// of the stream.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
 
+#include <cstddef>
 #include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {

@@ -3,6 +3,14 @@
 /// Checks whether a stream is being captured, and rejects calls that a capture does not allow
 /// before the driver sees them: the driver would invalidate the capture.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/stream.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {

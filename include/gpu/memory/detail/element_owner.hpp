@@ -4,11 +4,17 @@
 /// range for the host, and the way to pass them to kernels.
 
 #include <gpu/core/detail/size_product.hpp>
-#include <gpu/core/kernel_argument.hpp>
-#include <gpu/core/unique_handle.hpp>
-#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/kernel_argument.hpp>  // IWYU pragma: keep
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

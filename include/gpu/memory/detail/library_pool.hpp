@@ -4,10 +4,24 @@
 /// device has too little.
 
 #include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
 #include <gpu/driver/capture_mode.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/library_pools.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
+#include <gpu/system/mutex.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,7 +2,11 @@
 /// \file
 /// Lets the end of memory wait for streams that use it besides the one that frees it.
 
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/event.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 

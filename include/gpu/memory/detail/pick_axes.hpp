@@ -2,8 +2,14 @@
 /// \file
 /// The arguments of `array_view::operator()`, and what they do to a view.
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/detail/view_fault.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
+#include <gpu/memory/slice.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,8 +2,23 @@
 /// \file
 /// Allocates and frees page-locked host memory for the classes that own it.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/flags.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/pinned_flags.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

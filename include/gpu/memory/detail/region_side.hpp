@@ -3,9 +3,17 @@
 /// One side of a 2D or 3D copy: memory with a pitch, or a CUDA array. The overloads of `copy` for
 /// pitched memory and for arrays both reduce their arguments to two of these.
 
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/memory/pitched_span.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

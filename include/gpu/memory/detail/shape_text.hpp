@@ -5,6 +5,8 @@
 #include <gpu/core/text.hpp>
 #include <gpu/memory/shape.hpp>
 
+#include <cstddef>
+
 namespace gpu { inline namespace v1 { namespace detail {
 
 /// Writes a shape as Python does: `(3, 4)`, `(3,)`.

@@ -4,6 +4,7 @@
 
 #include <gpu/core/error.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
 
 #include <cstdint>
 

@@ -7,6 +7,7 @@
 #include <gpu/memory/detail/view_fault.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

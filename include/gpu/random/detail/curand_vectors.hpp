@@ -5,8 +5,9 @@
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
 
-#include <cstdint>
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

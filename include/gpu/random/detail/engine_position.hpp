@@ -7,6 +7,9 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 
+#include <cstddef>
+#include <cstdint>
+
 namespace gpu { inline namespace v1 { namespace detail {
 
 /// The place of an engine: which seed, which of its sequences, and how many numbers of it are used.

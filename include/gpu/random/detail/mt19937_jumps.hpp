@@ -7,6 +7,7 @@
 #include <gpu/system/made_once.hpp>
 
 #include <cstdint>
+#include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

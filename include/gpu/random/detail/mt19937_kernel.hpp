@@ -3,9 +3,20 @@
 /// Makes the numbers of MT19937 in the memory of an engine, from where fills read them.
 
 #include <gpu/algorithm/detail/kernel_store.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
 #include <gpu/random/detail/mt19937_jumps.hpp>
 #include <gpu/random/detail/mt19937_source.hpp>
 #include <gpu/random/detail/random_request.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

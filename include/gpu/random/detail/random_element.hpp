@@ -2,8 +2,12 @@
 /// \file
 /// `random_element`: the type of the elements that random numbers are written to.
 
+#include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/traits.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,9 +2,30 @@
 /// \file
 /// Finds and launches the kernels that make random numbers.
 
+#include <gpu/algorithm/detail/arguments.hpp>
+#include <gpu/algorithm/detail/elementwise_kernel.hpp>
+#include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/scan_shared.hpp>
+#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/array/detail/shared_kernel.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/slice.hpp>
+#include <gpu/random/detail/mt19937_kernel.hpp>
 #include <gpu/random/detail/poisson_table.hpp>
+#include <gpu/random/detail/random_distribution.hpp>
+#include <gpu/random/detail/random_request.hpp>
 #include <gpu/random/detail/random_text.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -4,7 +4,18 @@
 
 #include <gpu/array/leaf.hpp>
 #include <gpu/compiler/instance.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/random/detail/engine_position.hpp>
+#include <gpu/random/detail/random_distribution.hpp>
 #include <gpu/random/detail/random_kernel.hpp>
+#include <gpu/random/detail/random_request.hpp>
+#include <gpu/random/engines.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

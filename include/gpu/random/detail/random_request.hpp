@@ -2,9 +2,17 @@
 /// \file
 /// `random_request`: which numbers are asked for, of which engine.
 
-#include <gpu/memory/copy.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/random/detail/engine_position.hpp>
 #include <gpu/random/detail/random_distribution.hpp>
-#include <gpu/random/engines.hpp>
+#include <gpu/random/detail/random_element.hpp>
+
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

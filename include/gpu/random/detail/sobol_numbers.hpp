@@ -31,7 +31,7 @@
 
 #include <gpu/core/sequence.hpp>
 
-#include <cstdint>
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,11 +3,26 @@
 /// The limits of tensor maps, checked before the driver is asked, and their descriptions in the
 /// order of the driver: the contiguous axis first.
 
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/core/type_name.hpp>
-#include <gpu/driver/detail/device_refusals.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 #include <gpu/tensor_copy/tensor_map_options.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

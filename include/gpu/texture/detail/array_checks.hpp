@@ -3,8 +3,23 @@
 /// Checks before a CUDA array is created: that its shape is consistent, that its format is valid,
 /// and that its extents are within the device's limits.
 
-#include <gpu/driver/context.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/flags.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/memory/pitched_span.hpp>
+#include <gpu/texture/array_format.hpp>
 #include <gpu/texture/array_shape.hpp>
+
+#include <cstddef>
+#include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

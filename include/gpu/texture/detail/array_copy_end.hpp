@@ -3,9 +3,24 @@
 /// One end of a copy with an array, in a form that does not depend on its type: an array, a pitched
 /// view, or a range; and the checks of both ends against each other.
 
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_2d.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/detail/region_side.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/pitched_span.hpp>
+#include <gpu/memory/ranges.hpp>
+#include <gpu/texture/array_format.hpp>
 #include <gpu/texture/cuda_array.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,8 +2,11 @@
 /// \file
 /// Base classes of the refs and owners of arrays and mipmapped arrays.
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/texture/array_format.hpp>
 #include <gpu/texture/array_shape.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {

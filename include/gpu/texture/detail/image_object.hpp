@@ -2,10 +2,15 @@
 /// \file
 /// Base classes of the refs and owners of textures and surfaces.
 
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/unique_handle.hpp>
-#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
-#include <gpu/texture/texture_resource.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,11 +2,31 @@
 /// \file
 /// The part of `texture::create` that does not depend on the type of the texels.
 
+#include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/memory/detail/copy_request.hpp>
-#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/detail/region_side.hpp>
+#include <gpu/texture/array_format.hpp>
+#include <gpu/texture/array_shape.hpp>
+#include <gpu/texture/cuda_array.hpp>
+#include <gpu/texture/detail/array_checks.hpp>
 #include <gpu/texture/detail/image_object.hpp>
 #include <gpu/texture/detail/texture_checks.hpp>
+#include <gpu/texture/mipmapped_array.hpp>
 #include <gpu/texture/resource_view.hpp>
+#include <gpu/texture/texture_options.hpp>
+#include <gpu/texture/texture_resource.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -2,8 +2,16 @@
 /// \file
 /// Checks of `map_array` and `unmap_array`: indices, tiles and the room in physical memory.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/memory/physical_memory.hpp>
-#include <gpu/texture/array_shape.hpp>
+#include <gpu/memory/pitched_span.hpp>
+#include <gpu/texture/array_format.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

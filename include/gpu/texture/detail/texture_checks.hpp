@@ -2,8 +2,22 @@
 /// \file
 /// Checks before a texture is created: of its options, and of the memory that it reads.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/texture/array_format.hpp>
+#include <gpu/texture/detail/array_checks.hpp>
 #include <gpu/texture/texture_options.hpp>
 #include <gpu/texture/texture_resource.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -10,6 +10,7 @@
 #include <gpu/core/detail/expected/conversions.hpp>
 #include <gpu/core/detail/expected/members.hpp>
 #include <gpu/core/detail/expected/monadic.hpp>
+#include <gpu/core/detail/expected/unexpected.hpp>
 
 #include <initializer_list>
 

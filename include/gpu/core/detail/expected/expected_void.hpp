@@ -3,7 +3,11 @@
 /// The stand-in for `std::expected<void, E>`: success, or an error. It includes the primary
 /// template, so this header is the whole stand-in.
 
+#include <gpu/core/detail/expected/conversions.hpp>
 #include <gpu/core/detail/expected/expected.hpp>
+#include <gpu/core/detail/expected/members.hpp>
+#include <gpu/core/detail/expected/monadic.hpp>
+#include <gpu/core/detail/expected/unexpected.hpp>
 
 #include <initializer_list>
 

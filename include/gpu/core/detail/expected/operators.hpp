@@ -3,7 +3,8 @@
 /// `swap` and `operator==` for the stand-in for `std::expected`, with a value and with void.
 
 #include <gpu/core/detail/expected/expected.hpp>
-#include <gpu/core/detail/expected/expected_void.hpp>
+#include <gpu/core/detail/expected/expected_void.hpp>  // IWYU pragma: keep
+#include <gpu/core/detail/expected/unexpected.hpp>
 
 namespace gpu { inline namespace v1 { namespace fallback { inline namespace abi {
 

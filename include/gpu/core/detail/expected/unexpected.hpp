@@ -5,6 +5,7 @@
 
 #include <gpu/core/detail/traits.hpp>
 
+#include <exception>
 #include <initializer_list>
 #include <new>  // std::exception, as the base of std::bad_alloc
 

@@ -4,6 +4,7 @@
 /// the caching allocators. It works with addresses and sizes only, and never accesses the memory,
 /// which may be device memory.
 
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/system/mutex.hpp>
 

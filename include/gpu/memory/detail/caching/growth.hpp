@@ -3,9 +3,24 @@
 /// The slow path of `caching_allocator`: a stream without a free block gets memory from other
 /// streams, from the driver, or from the driver after all free segments were freed.
 
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/detail/allocation.hpp>
+#include <gpu/memory/detail/caching/block_arena.hpp>
 #include <gpu/memory/detail/caching/segments.hpp>
 #include <gpu/memory/detail/caching/state.hpp>
+#include <gpu/memory/detail/explain_error.hpp>
+#include <gpu/system/mutex.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,9 +3,17 @@
 /// The state of a `caching_pinned_allocator`: a few arenas, among which the threads are
 /// distributed.
 
-#include <gpu/memory/detail/caching/segments.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/memory/caching_options.hpp>
+#include <gpu/memory/detail/allocation.hpp>
+#include <gpu/memory/detail/caching/block_arena.hpp>
 #include <gpu/memory/detail/caching/waiting_blocks.hpp>
-#include <gpu/memory/detail/pinned_allocation.hpp>
+#include <gpu/memory/pinned_flags.hpp>
+#include <gpu/system/mutex.hpp>
+
+#include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

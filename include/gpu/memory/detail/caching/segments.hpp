@@ -3,9 +3,22 @@
 /// The parts of both caching allocators that deal with segments: the checks of their options, the
 /// size of a new segment, and the error if it does not fit.
 
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/detail/caching/block_arena.hpp>
+#include <gpu/memory/detail/explain_error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

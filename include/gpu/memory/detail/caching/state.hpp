@@ -3,11 +3,23 @@
 /// The state of a `caching_allocator`: an arena for each stream, and the segments that are free for
 /// all streams.
 
-#include <gpu/driver/event.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/caching_options.hpp>
+#include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/detail/caching/block_arena.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/system/mutex.hpp>
+
+#include <cstddef>
+#include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

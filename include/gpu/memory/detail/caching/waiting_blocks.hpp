@@ -3,9 +3,21 @@
 /// `waiting_blocks`: the blocks that `caching_pinned_allocator::free_after` frees once their
 /// streams have caught up.
 
-#include <gpu/driver/event.hpp>
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/utility.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/detail/caching/block_arena.hpp>
 #include <gpu/system/mutex.hpp>
+
+#include <cstddef>
+#include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
