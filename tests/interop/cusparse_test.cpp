@@ -208,7 +208,7 @@ gpu::array<T, 2> matrix_of(const fixture& f, const std::vector<T>& host,
 /// All orders of the dense matrices, parts of larger ones, and vectors. Each element is a sum of at
 /// most 6 products below 8, and is held to 16 roundings of such a sum, twice for its factors.
 template <class T> void check_products(const fixture& f, gpu::cusparse_handle& handle) {
-  using real = typename gpu::detail::remove_cvref_t<decltype(std::real(T()))>;
+  using real = typename std::remove_cvref_t<decltype(std::real(T()))>;
   const double bound = 16.0 * 2 * 48 * static_cast<double>(std::numeric_limits<real>::epsilon());
   const sparse<T> a(f);
   std::vector<T> host_b, host_c;

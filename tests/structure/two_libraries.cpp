@@ -66,7 +66,7 @@ int main(int, char** argv) {
     return CUDA_SUCCESS;
   };
   table.ctx_enable_peer_access = [](CUcontext, unsigned) {
-    const bool already = gpu::detail::exchange(accessible, true);
+    const bool already = std::exchange(accessible, true);
     return already ? CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED : CUDA_SUCCESS;
   };
   table.ctx_disable_peer_access = [](CUcontext) {

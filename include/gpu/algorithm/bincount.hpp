@@ -15,7 +15,6 @@
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/algorithm/reduce_by_key.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -31,13 +30,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
 namespace detail {
 
 template <class T> constexpr void check_counted() noexcept {
-  static_assert(is_integral<T>, "gpu::bincount: elements are integers or bool");
+  static_assert(std::is_integral_v<T>, "gpu::bincount: elements are integers or bool");
 }
 
 template <class T> struct largest_family;
@@ -196,7 +196,7 @@ inline result<> prepare_sums(const stream_ref& stream, const named_elements& x,
 template <device_range X, device_range Counts>
 result<> bincount(const stream_ref& stream, X&& x, Counts&& counts,
                   source_location where = source_location::current()) {
-  using element = detail::remove_const_t<detail::element_t<X>>;
+  using element = std::remove_const_t<detail::element_t<X>>;
   using count = detail::element_t<Counts>;
   detail::check_counted<element>();
   static_assert(detail::index_type<count>,
@@ -224,8 +224,8 @@ result<> bincount(const stream_ref& stream, X&& x, Counts&& counts,
 template <device_range X, device_range Weights, device_range Sums>
 result<> bincount(const stream_ref& stream, X&& x, Weights&& weights, Sums&& sums,
                   source_location where = source_location::current()) {
-  using element = detail::remove_const_t<detail::element_t<X>>;
-  using weight = detail::remove_const_t<detail::element_t<Weights>>;
+  using element = std::remove_const_t<detail::element_t<X>>;
+  using weight = std::remove_const_t<detail::element_t<Weights>>;
   using sum = detail::element_t<Sums>;
   detail::check_counted<element>();
   detail::check_sort_values<sum>();
@@ -248,7 +248,7 @@ result<> bincount(const stream_ref& stream, X&& x, Weights&& weights, Sums&& sum
 template <device_range X>
 result<std::size_t> bincount_length(const stream_ref& stream, X&& x, std::size_t minimum = 0,
                                     source_location where = source_location::current()) {
-  using element = detail::remove_const_t<detail::element_t<X>>;
+  using element = std::remove_const_t<detail::element_t<X>>;
   detail::check_counted<element>();
   constexpr const char* function = "gpu::bincount_length";
   GPU_TRY(detail::require(stream, function, where));

@@ -13,7 +13,6 @@
 #include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/expected.hpp>
@@ -26,6 +25,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -61,7 +61,7 @@ enum class index_rule : unsigned char {
 template <class Index>
 result<reduction_state*> find_index_check(index_rule rule, source_location where) {
   constexpr const char* function = "gpu::check_indices";
-  const bool either = rule == index_rule::from_either && is_signed<Index>;
+  const bool either = rule == index_rule::from_either && std::is_signed_v<Index>;
   return find_shared<index_check_family<Index>, reduction_state>(
       function, {either ? "from either end" : ""}, where, [&](reduction_state& made) {
         made.code.function = function;
@@ -101,7 +101,7 @@ unexpected<cuda_error> refuse_index(const char* function, Index index, unsigned 
     out << "No index is valid.";
   } else {
     out << "Pass indices from ";
-    if (rule == index_rule::from_either && is_signed<Index>) {
+    if (rule == index_rule::from_either && std::is_signed_v<Index>) {
       out << '-' << size;
     } else {
       out << '0';

@@ -8,7 +8,6 @@
 #include <gpu/algorithm/detail/conjugate_gradient_kernels.hpp>
 #include <gpu/algorithm/linear_operator.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/located.hpp>
@@ -23,7 +22,10 @@
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/fill.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -63,7 +65,7 @@ class conjugate_gradient {
   conjugate_gradient() noexcept = default;
 
   using value_type = typename A::value_type;
-  static_assert(detail::same<typename M::value_type, value_type>,
+  static_assert(std::same_as<typename M::value_type, value_type>,
                 "gpu::conjugate_gradient: the preconditioner has elements of another type");
 
   /// Makes the state of solves with a matrix and a preconditioner, which must live as long.
@@ -78,7 +80,7 @@ class conjugate_gradient {
   }
   static result<conjugate_gradient> create(const stream_ref& stream, const A& matrix,
                                            source_location where = source_location::current())
-    requires detail::same<M, identity_operator<value_type>>
+    requires std::same_as<M, identity_operator<value_type>>
   {
     return make(stream, matrix, M(matrix.shape().rows), where);
   }
@@ -95,8 +97,8 @@ class conjugate_gradient {
   template <device_range B, device_range X>
   result<> reset(B&& b, X&& x, const conjugate_gradient_options& options = {},
                  source_location where = source_location::current()) {
-    static_assert(detail::same<detail::remove_const_t<detail::element_t<B>>, value_type> &&
-                      detail::same<detail::element_t<X>, value_type>,
+    static_assert(std::same_as<std::remove_const_t<detail::element_t<B>>, value_type> &&
+                      std::same_as<detail::element_t<X>, value_type>,
                   "gpu::conjugate_gradient: the vectors are of another type than the matrix, or "
                   "`x` is const");
     return begin(detail::name_elements("b", b), detail::name_elements("x", x), options, where);
@@ -148,7 +150,7 @@ class conjugate_gradient {
  private:
   using T = value_type;
   using vector = device_buffer<T>;
-  static constexpr bool has_preconditioner = !detail::same<M, identity_operator<T>>;
+  static constexpr bool has_preconditioner = !std::same_as<M, identity_operator<T>>;
 
   /// Numbers on their way to the host, of the iterations from `first` up to `last`.
   struct report {
@@ -163,13 +165,13 @@ class conjugate_gradient {
       : stream_{stream},
         matrix_{matrix},
         preconditioner_{preconditioner},
-        kernels_{detail::move(kernels)},
-        r_{detail::move(r)},
-        p_{detail::move(p)},
-        q_{detail::move(q)},
-        z_{detail::move(z)},
-        numbers_{detail::move(numbers)},
-        reports_{{detail::move(a)}, {detail::move(b)}} {}
+        kernels_{std::move(kernels)},
+        r_{std::move(r)},
+        p_{std::move(p)},
+        q_{std::move(q)},
+        z_{std::move(z)},
+        numbers_{std::move(numbers)},
+        reports_{{std::move(a)}, {std::move(b)}} {}
 
   static result<conjugate_gradient> make(const stream_ref& stream, const A& matrix,
                                          const M& preconditioner, source_location where) {
@@ -201,9 +203,8 @@ class conjugate_gradient {
     auto a = GPU_TRY(report_numbers::create(stream, detail::cg_numbers, where));
     auto b = GPU_TRY(report_numbers::create(stream, detail::cg_numbers, where));
     return conjugate_gradient(stream, &matrix, has_preconditioner ? &preconditioner : nullptr,
-                              detail::move(kernels), detail::move(r), detail::move(p),
-                              detail::move(q), detail::move(z), detail::move(numbers),
-                              detail::move(a), detail::move(b));
+                              std::move(kernels), std::move(r), std::move(p), std::move(q),
+                              std::move(z), std::move(numbers), std::move(a), std::move(b));
   }
 
   conjugate_gradient_progress known_progress() const noexcept {

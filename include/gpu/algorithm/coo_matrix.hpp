@@ -9,7 +9,6 @@
 #include <gpu/algorithm/linear_operator.hpp>
 #include <gpu/algorithm/reduce_by_key.hpp>
 #include <gpu/algorithm/sort.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -18,6 +17,7 @@
 #include <gpu/memory/device_span.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -97,7 +97,7 @@ template <class T> class coo_matrix {
     if (entries != count) {
       auto fewer = GPU_TRY(device_buffer<T>::create(stream, entries, where));
       GPU_TRY(copy(stream, sums.span().first(entries), fewer, where));
-      sums = detail::move(fewer);
+      sums = std::move(fewer);
     }
     auto final_rows = GPU_TRY(device_buffer<int>::create(stream, entries, where));
     auto final_columns = GPU_TRY(device_buffer<int>::create(stream, entries, where));
@@ -106,8 +106,7 @@ template <class T> class coo_matrix {
     void* pointers[] = {&place, &kept, &row, &column};
     GPU_TRY(detail::launch_structure(stream, detail::structure_kernel::split, entries, pointers,
                                      where));
-    return coo_matrix(shape, detail::move(final_rows), detail::move(final_columns),
-                      detail::move(sums));
+    return coo_matrix(shape, std::move(final_rows), std::move(final_columns), std::move(sums));
   }
 
   operator_shape shape() const noexcept { return shape_; }
@@ -125,9 +124,9 @@ template <class T> class coo_matrix {
   coo_matrix(const operator_shape& shape, device_buffer<int> rows, device_buffer<int> columns,
              device_buffer<T> values) noexcept
       : shape_{shape},
-        rows_{detail::move(rows)},
-        columns_{detail::move(columns)},
-        values_{detail::move(values)} {}
+        rows_{std::move(rows)},
+        columns_{std::move(columns)},
+        values_{std::move(values)} {}
 
   operator_shape shape_;
   device_buffer<int> rows_, columns_;

@@ -10,12 +10,13 @@
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -86,7 +87,8 @@ template <class T, class R> constexpr void check_counted() noexcept {
 }
 template <class T, class R> constexpr void check_truth() noexcept {
   check_compared<T>();
-  static_assert(is_integral<R>, "gpu::any_of and gpu::all_of store bools, or 0 and 1 as integers");
+  static_assert(std::is_integral_v<R>,
+                "gpu::any_of and gpu::all_of store bools, or 0 and 1 as integers");
 }
 
 /// Returns whether that many elements can be counted in 32 bits.
@@ -133,7 +135,7 @@ result<> count(const stream_ref& stream, X&& x, Out&& out,
 /// Returns how many elements of `x` equal `value`, a number of the same type. NaN equals nothing.
 /// Otherwise as above.
 template <class X, class Value>
-  requires(!detail::range_or_view<Value> && !detail::same<Value, source_location>)
+  requires(!detail::range_or_view<Value> && !std::same_as<Value, source_location>)
 result<std::size_t> count(const stream_ref& stream, X&& x, const Value& value,
                           source_location where = source_location::current()) {
   using from = detail::argument_element<X>;

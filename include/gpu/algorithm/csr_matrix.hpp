@@ -10,7 +10,6 @@
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/algorithm/linear_operator.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -25,7 +24,10 @@
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/device_span.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -115,8 +117,8 @@ template <class T> class csr_matrix {
     GPU_TRY(check_sizes(function, stream, shape, detail::name_elements("offsets", offsets),
                         detail::name_elements("columns", columns),
                         detail::name_elements("values", values), where));
-    return check_and_divide(function, stream, shape, detail::move(offsets), detail::move(columns),
-                            detail::move(values), where);
+    return check_and_divide(function, stream, shape, std::move(offsets), std::move(columns),
+                            std::move(values), where);
   }
 
   operator_shape shape() const noexcept { return shape_; }
@@ -180,11 +182,11 @@ template <class T> class csr_matrix {
              device_buffer<detail::sparse_long_row> long_rows, int partials,
              int longest_row) noexcept
       : shape_{shape},
-        offsets_{detail::move(offsets)},
-        columns_{detail::move(columns)},
-        values_{detail::move(values)},
-        tiles_{detail::move(tiles)},
-        long_rows_{detail::move(long_rows)},
+        offsets_{std::move(offsets)},
+        columns_{std::move(columns)},
+        values_{std::move(values)},
+        tiles_{std::move(tiles)},
+        long_rows_{std::move(long_rows)},
         partials_{partials},
         longest_row_{longest_row} {}
 
@@ -240,9 +242,8 @@ template <class T> class csr_matrix {
       auto long_rows = GPU_TRY(detail::bring_new<detail::sparse_long_row>(
           stream, detail::name_elements("long rows", made.long_rows), where));
       GPU_TRY(detail::find_product_kernels<T>(stream, where));
-      return csr_matrix(shape, detail::move(offsets), detail::move(columns), detail::move(values),
-                        detail::move(tiles), detail::move(long_rows), made.partials,
-                        made.longest_row);
+      return csr_matrix(shape, std::move(offsets), std::move(columns), std::move(values),
+                        std::move(tiles), std::move(long_rows), made.partials, made.longest_row);
     });
   }
 
@@ -256,8 +257,8 @@ template <class T> class csr_matrix {
   result<> run(const stream_ref& stream, const T& alpha, X& x, const T& beta, Y& y,
                source_location where) const {
     constexpr const char* function = "gpu::csr_matrix::apply";
-    static_assert(detail::same<detail::remove_const_t<detail::element_t<X>>, T> &&
-                      detail::same<detail::element_t<Y>, T>,
+    static_assert(std::same_as<std::remove_const_t<detail::element_t<X>>, T> &&
+                      std::same_as<detail::element_t<Y>, T>,
                   "gpu::csr_matrix: the vectors are of another type than the matrix, or `y` is "
                   "const");
     const detail::named_elements from = detail::name_elements("x", x);

@@ -8,10 +8,12 @@
 #include <gpu/algorithm/detail/named_reduction.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
+
+#include <concepts>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -48,7 +50,7 @@ template <class X, class Y, class R> struct vdot_family {
 
 /// The type of a sum of products.
 template <class R, class X, class Y> struct product_sum {
-  static_assert(!is_void<R> || same<X, Y>,
+  static_assert(!std::is_void_v<R> || std::same_as<X, Y>,
                 "the two ranges have elements of different types: name the type in which they are "
                 "multiplied and added, as in gpu::dot<double>(stream, x, y)");
   using type = chosen_t<R, sum_t<X>>;
@@ -95,7 +97,7 @@ result<> sum_products_into(const stream_ref& stream, X& x, Y& y, Out& out, sourc
 /// **Errors**: as for `sum`, and `errc::size_mismatch` for different lengths or shapes.
 /// **Cost**: as for `sum`. **Threads**: any number may call.
 template <class R = void, class X, class Y>
-  requires(!detail::same<detail::remove_cvref_t<Y>, source_location>)
+  requires(!std::same_as<std::remove_cvref_t<Y>, source_location>)
 auto dot(const stream_ref& stream, X&& x, Y&& y, source_location where = source_location::current())
     -> result<detail::product_sum_t<R, X, Y>> {
   return detail::sum_products<detail::dot_family, detail::product_sum_t<R, X, Y>>(stream, x, y,
@@ -114,7 +116,7 @@ result<> dot(const stream_ref& stream, X&& x, Y&& y, Out&& out,
 /// Returns the sum of `conj(x[i]) * y[i]`, as NumPy's `vdot`. For numbers that are not complex it
 /// is `dot`. Otherwise as `dot`.
 template <class R = void, class X, class Y>
-  requires(!detail::same<detail::remove_cvref_t<Y>, source_location>)
+  requires(!std::same_as<std::remove_cvref_t<Y>, source_location>)
 auto vdot(const stream_ref& stream, X&& x, Y&& y,
           source_location where = source_location::current())
     -> result<detail::product_sum_t<R, X, Y>> {

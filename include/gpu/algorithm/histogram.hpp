@@ -4,12 +4,14 @@
 
 #include <gpu/algorithm/detail/histogram_kernel.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
+
+#include <concepts>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -18,7 +20,7 @@ namespace detail {
 template <class X, class Counts>
 histogram_request describe_histogram(const stream_ref& stream, X& x, bin_kind kind, Counts& counts,
                                      source_location where) noexcept {
-  using element = remove_const_t<element_t<X>>;
+  using element = std::remove_const_t<element_t<X>>;
   using count = element_t<Counts>;
   static_assert(sortable<element>,
                 "gpu::histogram: elements are numbers of 8 to 64 bits (bool, integers, float, "
@@ -73,10 +75,10 @@ result<> histogram(const stream_ref& stream, X&& x, double low, double high, Cou
 template <device_range X, device_range Edges, device_range Counts>
 result<> histogram(const stream_ref& stream, X&& x, Edges&& edges, Counts&& counts,
                    source_location where = source_location::current()) {
-  using element = detail::remove_const_t<detail::element_t<X>>;
-  using edge = detail::remove_const_t<detail::element_t<Edges>>;
-  constexpr bool same_type = detail::same<element, edge>;
-  static_assert(same_type || detail::same<edge, double>,
+  using element = std::remove_const_t<detail::element_t<X>>;
+  using edge = std::remove_const_t<detail::element_t<Edges>>;
+  constexpr bool same_type = std::same_as<element, edge>;
+  static_assert(same_type || std::same_as<edge, double>,
                 "gpu::histogram: edges have the type of the elements, or are doubles");
   detail::histogram_request request = detail::describe_histogram(
       stream, x, same_type ? detail::bin_kind::edges : detail::bin_kind::doubles, counts, where);

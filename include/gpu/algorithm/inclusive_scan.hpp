@@ -8,12 +8,13 @@
 #include <gpu/algorithm/detail/scan_kernel.hpp>
 #include <gpu/algorithm/detail/scan_shared.hpp>
 #include <gpu/algorithm/scan.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
+
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -30,7 +31,7 @@ inline result<> describe_running(scan_state& state, const char* names, const cha
 }
 
 template <class X, class Out> constexpr void check_running() noexcept {
-  static_assert(!is_const<typename elements_of_argument<remove_reference_t<Out>>::type>,
+  static_assert(!std::is_const_v<typename elements_of_argument<std::remove_reference_t<Out>>::type>,
                 "the elements of `out` are const");
 }
 

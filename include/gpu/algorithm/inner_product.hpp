@@ -15,6 +15,8 @@
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
+#include <utility>
+
 namespace gpu { inline namespace v1 {
 
 /// Computes inner products of vectors in device memory without making the host wait:
@@ -47,7 +49,7 @@ template <class T> class async_inner_product {
          .options = {.name = "gpu_inner_product"}},
         where)));
     auto on_device = GPU_TRY(device_buffer<T>::create(stream, 1, where));
-    return async_inner_product(detail::move(kernel), detail::move(on_device),
+    return async_inner_product(std::move(kernel), std::move(on_device),
                                GPU_TRY(detail::arriving_values<T>::create(stream, 1, where)));
   }
 
@@ -91,9 +93,7 @@ template <class T> class async_inner_product {
  private:
   async_inner_product(reduction<T, const T*, const T*> kernel, device_buffer<T> on_device,
                       detail::arriving_values<T> value) noexcept
-      : kernel_{detail::move(kernel)},
-        on_device_{detail::move(on_device)},
-        value_{detail::move(value)} {}
+      : kernel_{std::move(kernel)}, on_device_{std::move(on_device)}, value_{std::move(value)} {}
 
   result<> require_made(const char* function, source_location where) const {
     if (kernel_) return {};

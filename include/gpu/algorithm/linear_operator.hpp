@@ -6,7 +6,6 @@
 #include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/elementwise.hpp>
 #include <gpu/algorithm/reduction.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -17,8 +16,10 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -46,8 +47,8 @@ template <class A>
 concept linear_operator =
     requires(const A& a, stream_ref stream, device_span<const typename A::value_type> x,
              device_span<typename A::value_type> y) {
-      requires detail::same<decltype(a.shape()), operator_shape>;
-      requires detail::same<decltype(a.apply(stream, x, y)), result<>>;
+      requires std::same_as<decltype(a.shape()), operator_shape>;
+      requires std::same_as<decltype(a.apply(stream, x, y)), result<>>;
     };
 
 namespace detail {
@@ -183,7 +184,7 @@ template <class T> class diagonal_operator {
  private:
   diagonal_operator(device_buffer<T> diagonal,
                     elementwise<const T*, const T*, T*> multiply) noexcept
-      : diagonal_{detail::move(diagonal)}, multiply_{detail::move(multiply)} {}
+      : diagonal_{std::move(diagonal)}, multiply_{std::move(multiply)} {}
 
   /// Defines `gpu_value_of`, which makes a number of the operator's type.
   static text value_type_text() {
@@ -201,7 +202,7 @@ template <class T> class diagonal_operator {
         "x, y", operation, {.name = "gpu_make_diagonal", .preamble = value_type_text()}, where)));
     auto diagonal = GPU_TRY(device_buffer<T>::create(stream, from.size(), where));
     GPU_TRY(prepare({stream, where}, from, diagonal));
-    return diagonal_operator(detail::move(diagonal), detail::move(multiply));
+    return diagonal_operator(std::move(diagonal), std::move(multiply));
   }
 
   device_buffer<T> diagonal_;

@@ -10,10 +10,11 @@
 #include <gpu/algorithm/detail/named_reduction.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
+
+#include <concepts>
 
 namespace gpu { inline namespace v1 {
 
@@ -171,7 +172,7 @@ result<> mean_variance(const stream_ref& stream, X&& x, Means&& means, Variances
                        source_location where = source_location::current()) {
   using from = detail::argument_element<X>;
   using mean = detail::mean_beside_t<from, detail::stored_element_t<Variances>>;
-  static_assert(detail::same<detail::stored_element_t<Means>, mean>,
+  static_assert(std::same_as<detail::stored_element_t<Means>, mean>,
                 "the means have the type of the variances, or that of complex elements");
   const detail::reduction_output outputs[] = {detail::make_output("means", means),
                                               detail::make_output("variances", variances)};

@@ -8,10 +8,11 @@
 #include <gpu/algorithm/detail/named_reduction.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
+
+#include <concepts>
 
 namespace gpu { inline namespace v1 {
 
@@ -81,7 +82,7 @@ template <class T> constexpr void check_ordered() noexcept {
 }
 template <class T, class Out> constexpr void check_extremes() noexcept {
   check_ordered<T>();
-  static_assert(same<stored_element_t<Out>, T>,
+  static_assert(std::same_as<stored_element_t<Out>, T>,
                 "the smallest and the largest element are of the type of the elements of x, and so "
                 "are those of the results");
 }

@@ -6,10 +6,11 @@
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/named_reduction.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
+
+#include <concepts>
 
 namespace gpu { inline namespace v1 {
 
@@ -92,7 +93,7 @@ template <class T, class R> struct chosen_norm {
                 "__nv_bfloat16, or std::complex of float or double");
   static_assert(fractional_number<R> && !complex_number<R>,
                 "a norm is a float, double, __half or __nv_bfloat16");
-  using family = norm_family<T, R, same<real_part_t<T>, double>>;
+  using family = norm_family<T, R, std::same_as<real_part_t<T>, double>>;
 };
 
 }  // namespace detail

@@ -8,7 +8,6 @@
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/scan_compaction.hpp>
 #include <gpu/algorithm/detail/scan_shared.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
@@ -16,6 +15,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
 
+#include <concepts>
 #include <cstddef>
 
 namespace gpu { inline namespace v1 {
@@ -75,7 +75,7 @@ result<> partition(const stream_ref& stream, X&& x, Flags&& flags, Out&& out, Co
   using from = detail::argument_element<X>;
   using flag = detail::argument_element<Flags>;
   detail::check_results<Out>();
-  static_assert(detail::same<detail::element_t<Out>, from>,
+  static_assert(std::same_as<detail::element_t<Out>, from>,
                 "gpu::partition: `out` has elements of the type of those of `x`, not const");
   detail::bound_argument<const from*> values(static_cast<X&&>(x));
   detail::bound_argument<const flag*> chosen(static_cast<Flags&&>(flags));

@@ -7,7 +7,6 @@
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/scan_compaction.hpp>
 #include <gpu/algorithm/detail/scan_shared.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
@@ -16,7 +15,9 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -75,10 +76,10 @@ result<> reduce_by_key(const stream_ref& stream, Keys&& keys, Values&& values, O
   using sum = detail::element_t<OutValues>;
   detail::check_results<OutKeys>();
   detail::check_results<OutValues>();
-  static_assert(detail::same<detail::element_t<OutKeys>, key>,
+  static_assert(std::same_as<detail::element_t<OutKeys>, key>,
                 "gpu::reduce_by_key: `out_keys` has elements of the type of those of `keys`, not "
                 "const");
-  static_assert(!detail::is_const<sum>,
+  static_assert(!std::is_const_v<sum>,
                 "gpu::reduce_by_key: the elements of `out_values` are const");
   detail::bound_argument<const key*> of_runs(keys);
   detail::bound_argument<const value*> combined(values);

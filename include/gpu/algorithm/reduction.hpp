@@ -21,6 +21,9 @@
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
 
+#include <concepts>
+#include <type_traits>
+
 namespace gpu { inline namespace v1 {
 
 /// The text of a `reduction` to a value of type `R`.
@@ -66,8 +69,8 @@ template <class R, class... Parameters> class reduction {
 
   // Refuses common guesses; the error says what to write.
   template <class First, class Second, class... Rest>
-    requires detail::convertible<const First&, string_ref> &&
-             detail::convertible<const Second&, string_ref>
+    requires std::is_convertible_v<const First&, string_ref> &&
+             std::is_convertible_v<const Second&, string_ref>
   static result<reduction> create(const First&, const Second&, const Rest&...) {
     static_assert(
         detail::always_false<First>,
@@ -128,7 +131,7 @@ template <class R, class... Parameters> class reduction {
     static_assert(detail::range_or_view<Results>,
                   "the results go to device memory: pass a device_buffer, not a temporary one, a "
                   "device_span, or a view");
-    static_assert(detail::same<detail::argument_element<Results>, R>,
+    static_assert(std::same_as<detail::argument_element<Results>, R>,
                   "gpu::reduction: the results have the type of the reduction's value");
     const detail::reduction_output output = detail::make_output("results", results);
     const auto run = [&](const detail::loop_call& made) {

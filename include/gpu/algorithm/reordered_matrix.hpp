@@ -11,7 +11,6 @@
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/algorithm/elementwise.hpp>
 #include <gpu/algorithm/linear_operator.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -24,7 +23,10 @@
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/device_span.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -101,7 +103,7 @@ template <class T> class reordered_matrix {
           GPU_TRY(
               csr_matrix<T>::create(stream, shape, new_offsets, new_columns, new_values, where)),
           GPU_TRY(detail::bring_new<int>(stream, detail::name_elements("order", order), where)),
-          detail::move(gather), detail::move(scatter));
+          std::move(gather), std::move(scatter));
     });
   }
 
@@ -141,10 +143,10 @@ template <class T> class reordered_matrix {
 
   reordered_matrix(csr_matrix<T> matrix, device_buffer<int> order, gather_kernel gather,
                    scatter_kernel scatter) noexcept
-      : matrix_{detail::move(matrix)},
-        order_{detail::move(order)},
-        gather_{detail::move(gather)},
-        scatter_{detail::move(scatter)} {}
+      : matrix_{std::move(matrix)},
+        order_{std::move(order)},
+        gather_{std::move(gather)},
+        scatter_{std::move(scatter)} {}
 
   static detail::named_elements name_offsets(const csr_matrix<T>& matrix) noexcept {
     const device_span<const int> offsets = matrix.row_offsets();
@@ -161,8 +163,8 @@ template <class T> class reordered_matrix {
   template <class X, class Y>
   result<> check(const char* function, const stream_ref& stream, X& x, Y& y,
                  source_location where) const {
-    static_assert(detail::same<detail::remove_const_t<detail::element_t<X>>, T> &&
-                      detail::same<detail::element_t<Y>, T>,
+    static_assert(std::same_as<std::remove_const_t<detail::element_t<X>>, T> &&
+                      std::same_as<detail::element_t<Y>, T>,
                   "gpu::reordered_matrix: the vectors are of another type than the matrix, or `y` "
                   "is const");
     const detail::named_elements from = detail::name_elements("x", x);

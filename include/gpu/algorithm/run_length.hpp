@@ -8,7 +8,6 @@
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/scan_compaction.hpp>
 #include <gpu/algorithm/detail/scan_shared.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
@@ -16,7 +15,9 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -65,9 +66,9 @@ result<> run_length(const stream_ref& stream, X&& x, Values&& values, Lengths&& 
   using length = detail::element_t<Lengths>;
   detail::check_results<Values>();
   detail::check_results<Lengths>();
-  static_assert(detail::same<detail::element_t<Values>, from>,
+  static_assert(std::same_as<detail::element_t<Values>, from>,
                 "gpu::run_length: `values` has elements of the type of those of `x`, not const");
-  static_assert(detail::is_integral<length> && !detail::is_const<length>,
+  static_assert(std::is_integral_v<length> && !std::is_const_v<length>,
                 "gpu::run_length: lengths are integers");
   detail::bound_argument<const from*> elements(x);
   const detail::loop_argument list[] = {elements.get()};

@@ -21,6 +21,7 @@
 #include <gpu/memory/fill.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -123,7 +124,7 @@ result<> scatter(const stream_ref& stream, Values&& values, Indices&& indices, X
   static_assert(device_range<X&>, "gpu::scatter: `x` is contiguous device memory");
   using element = detail::element_t<X>;
   using index = detail::argument_element<Indices>;
-  static_assert(!detail::is_const<element>, "gpu::scatter: the elements of `x` are const");
+  static_assert(!std::is_const_v<element>, "gpu::scatter: the elements of `x` are const");
   static_assert(detail::index_type<index>,
                 "gpu::scatter: indices are std::uint32_t, std::int32_t, std::uint64_t or "
                 "std::int64_t");

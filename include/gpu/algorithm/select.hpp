@@ -13,7 +13,6 @@
 #include <gpu/algorithm/detail/scan_shared.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 #include <gpu/compiler/compile_options.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/located.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -24,6 +23,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
 
+#include <concepts>
 #include <cstddef>
 
 namespace gpu { inline namespace v1 {
@@ -143,7 +143,7 @@ template <class T, class... Parameters> class selection {
   /// **Errors**: as for `elementwise`. **Capture**: allowed.
   template <class Out, class Count, class... A>
   result<> into(located<stream_ref> stream, Out&& out, Count&& count, A&&... arguments) const {
-    static_assert(detail::same<detail::element_t<Count>, unsigned long long>,
+    static_assert(std::same_as<detail::element_t<Count>, unsigned long long>,
                   "gpu::selection: the count is an unsigned long long in device memory");
     detail::check_results<Out>();
     return call(stream, outputs_to(out, detail::name_count(count)), static_cast<A&&>(arguments)...);
@@ -162,7 +162,7 @@ template <class T, class... Parameters> class selection {
   template <class Out>
   static detail::compaction_outputs outputs_to(Out& out, detail::named_elements count) noexcept {
     detail::check_results<Out&>();
-    static_assert(detail::same<detail::element_t<Out>, T>,
+    static_assert(std::same_as<detail::element_t<Out>, T>,
                   "gpu::selection: `out` has elements of the selection's type, not const");
     return {detail::name_elements("out", out), {}, count};
   }
@@ -200,7 +200,7 @@ result<> select(const stream_ref& stream, X&& x, Flags&& flags, Out&& out, Count
   using from = detail::argument_element<X>;
   using flag = detail::argument_element<Flags>;
   detail::check_results<Out>();
-  static_assert(detail::same<detail::element_t<Out>, from>,
+  static_assert(std::same_as<detail::element_t<Out>, from>,
                 "gpu::select: `out` has elements of the type of those of `x`, not const");
   detail::bound_argument<const from*> values(static_cast<X&&>(x));
   detail::bound_argument<const flag*> chosen(static_cast<Flags&&>(flags));

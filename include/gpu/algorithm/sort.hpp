@@ -7,12 +7,13 @@
 #include <gpu/algorithm/detail/sort_call.hpp>
 #include <gpu/algorithm/detail/sort_segments_kernel.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
+
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -35,7 +36,7 @@ result<> sort(stream_ref stream, Keys&& keys, sort_order order = sort_order::asc
   using key = detail::element_t<Keys>;
   detail::check_sort_keys<key>();
   return detail::sort_keys(stream, detail::name_elements("keys", keys),
-                           detail::sort_key_of<detail::remove_const_t<key>>(), order, where);
+                           detail::sort_key_of<std::remove_const_t<key>>(), order, where);
 }
 
 /// Sorts the keys as `sort` does, and moves `values[i]` to where `keys[i]` goes.
@@ -52,7 +53,7 @@ result<> sort_pairs(stream_ref stream, Keys&& keys, Values&& values,
   detail::check_sort_keys<key>();
   detail::check_sort_values<detail::element_t<Values>>();
   return detail::sort_keys_with_values(stream, detail::name_elements("keys", keys),
-                                       detail::sort_key_of<detail::remove_const_t<key>>(),
+                                       detail::sort_key_of<std::remove_const_t<key>>(),
                                        detail::name_elements("values", values), order, where);
 }
 
@@ -66,7 +67,7 @@ template <device_range Keys, device_range Indices>
 result<> argsort(stream_ref stream, Keys&& keys, Indices&& indices,
                  sort_order order = sort_order::ascending,
                  source_location where = source_location::current()) {
-  using key = detail::remove_const_t<detail::element_t<Keys>>;
+  using key = std::remove_const_t<detail::element_t<Keys>>;
   detail::check_sort_keys<key>();
   detail::check_indices<detail::element_t<Indices>>();
   return detail::sort_positions(stream, detail::name_elements("keys", keys),
@@ -90,9 +91,9 @@ result<> sort_segments(stream_ref stream, Keys&& keys, Offsets&& offsets,
                        source_location where = source_location::current()) {
   using key = detail::element_t<Keys>;
   detail::check_sort_keys<key>();
-  detail::check_offsets<detail::remove_const_t<detail::element_t<Offsets>>>();
+  detail::check_offsets<std::remove_const_t<detail::element_t<Offsets>>>();
   return detail::sort_segments_of("gpu::sort_segments", stream, detail::name_elements("keys", keys),
-                                  detail::sort_key_of<detail::remove_const_t<key>>(), nullptr,
+                                  detail::sort_key_of<std::remove_const_t<key>>(), nullptr,
                                   detail::name_offsets("offsets", offsets), order, where);
 }
 
@@ -104,11 +105,11 @@ result<> sort_segments_pairs(stream_ref stream, Keys&& keys, Values&& values, Of
   using key = detail::element_t<Keys>;
   detail::check_sort_keys<key>();
   detail::check_sort_values<detail::element_t<Values>>();
-  detail::check_offsets<detail::remove_const_t<detail::element_t<Offsets>>>();
+  detail::check_offsets<std::remove_const_t<detail::element_t<Offsets>>>();
   const detail::named_elements named_values = detail::name_elements("values", values);
   return detail::sort_segments_of("gpu::sort_segments_pairs", stream,
                                   detail::name_elements("keys", keys),
-                                  detail::sort_key_of<detail::remove_const_t<key>>(), &named_values,
+                                  detail::sort_key_of<std::remove_const_t<key>>(), &named_values,
                                   detail::name_offsets("offsets", offsets), order, where);
 }
 

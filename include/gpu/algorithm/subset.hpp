@@ -15,10 +15,11 @@
 #include <gpu/algorithm/dot.hpp>
 #include <gpu/algorithm/min_max.hpp>
 #include <gpu/algorithm/sum.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
+
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -44,8 +45,8 @@ template <int Rank> struct indexed_elements {
 
 template <class X> inline constexpr int rank_of = 1;
 template <class X>
-  requires(is_array_view<remove_cvref_t<X>>)
-inline constexpr int rank_of<X> = remove_cvref_t<X>::rank;
+  requires(is_array_view<std::remove_cvref_t<X>>)
+inline constexpr int rank_of<X> = std::remove_cvref_t<X>::rank;
 
 /// A reduction of one range or view by the text of another family.
 template <class Base, class Index, class T, int Rank> struct subset_family {

@@ -4,12 +4,14 @@
 
 #include <gpu/algorithm/detail/sort_select_kernel.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
+
+#include <concepts>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -29,9 +31,9 @@ template <device_range Keys, device_range OutKeys, device_range OutIndices>
 result<> top_k(stream_ref stream, Keys&& keys, OutKeys&& out_keys, OutIndices&& out_indices,
                sort_order order = sort_order::descending,
                source_location where = source_location::current()) {
-  using key = detail::remove_const_t<detail::element_t<Keys>>;
+  using key = std::remove_const_t<detail::element_t<Keys>>;
   detail::check_sort_keys<key>();
-  static_assert(detail::same<detail::element_t<OutKeys>, key>,
+  static_assert(std::same_as<detail::element_t<OutKeys>, key>,
                 "gpu::top_k: out_keys are written and have the type of the keys");
   detail::check_indices<detail::element_t<OutIndices>>();
   return detail::find_top(stream, detail::name_elements("keys", keys), detail::sort_key_of<key>(),

@@ -7,13 +7,13 @@
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/scan_compaction.hpp>
 #include <gpu/algorithm/detail/scan_shared.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
 
+#include <concepts>
 #include <cstddef>
 
 namespace gpu { inline namespace v1 {
@@ -54,7 +54,7 @@ result<> unique(const stream_ref& stream, X&& x, Out&& out, Count&& count,
   detail::check_contiguous<X>();
   using from = detail::argument_element<X>;
   detail::check_results<Out>();
-  static_assert(detail::same<detail::element_t<Out>, from>,
+  static_assert(std::same_as<detail::element_t<Out>, from>,
                 "gpu::unique: `out` has elements of the type of those of `x`, not const");
   detail::bound_argument<const from*> values(x);
   const detail::loop_argument list[] = {values.get()};

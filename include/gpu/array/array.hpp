@@ -25,8 +25,11 @@
 #include <gpu/memory/ranges.hpp>
 #include <gpu/memory/shape.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -103,7 +106,8 @@ template <class T, int Rank = 1> class array {
 
   // Refuses common guesses; the error says what to write.
   template <class First, class... Rest>
-    requires(detail::begins_creation<First> || detail::convertible<const First&, gpu::shape<Rank>>)
+    requires(detail::begins_creation<First> ||
+             std::is_convertible_v<const First&, gpu::shape<Rank>>)
   explicit array(const First&, const Rest&...) noexcept {
     static_assert(detail::always_false<First>, "write gpu::zeros<T>(stream, shape)");
   }
@@ -128,12 +132,12 @@ template <class T, int Rank = 1> class array {
   static constexpr int rank = Rank;
 
   array(array&& other) noexcept
-      : buffer_{detail::move(other.buffer_)},
-        shape_{detail::exchange(other.shape_, {})},
+      : buffer_{std::move(other.buffer_)},
+        shape_{std::exchange(other.shape_, {})},
         strides_{other.strides_} {}
   array& operator=(array&& other) noexcept {
-    buffer_ = detail::move(other.buffer_);
-    shape_ = detail::exchange(other.shape_, {});
+    buffer_ = std::move(other.buffer_);
+    shape_ = std::exchange(other.shape_, {});
     strides_ = other.strides_;
     return *this;
   }
@@ -143,19 +147,19 @@ template <class T, int Rank = 1> class array {
   /// **Errors**: `errc::size_mismatch`; `errc::invalid_argument` for `axis_order::keep`.
   static result<array> adopt(device_buffer<T>&& buffer, const gpu::shape<Rank>& extents,
                              source_location where = source_location::current()) noexcept {
-    return adopt(detail::move(buffer), extents, axis_order::c, where);
+    return adopt(std::move(buffer), extents, axis_order::c, where);
   }
   static result<array> adopt(device_buffer<T>&& buffer, const gpu::shape<Rank>& extents,
                              axis_order order,
                              source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require_shape("gpu::array::adopt", buffer.size(), extents, where));
     GPU_TRY(detail::require_order("gpu::array::adopt", order, where));
-    return array{detail::move(buffer), extents, order};
+    return array{std::move(buffer), extents, order};
   }
   /// Gives the elements away; the array is empty then.
   [[nodiscard]] device_buffer<T> release() noexcept {
     shape_ = {};
-    return detail::move(buffer_);
+    return std::move(buffer_);
   }
 
   /// Makes an array of the elements of a host range: `array<float>::from(stream, vector)`. With a
@@ -183,7 +187,7 @@ template <class T, int Rank = 1> class array {
                             const gpu::shape<Rank>& extents, axis_order order,
                             source_location where = source_location::current()) noexcept {
     using element = detail::host_element_t<const Range>;
-    static_assert(detail::same<detail::remove_cv_t<element>, T>,
+    static_assert(std::same_as<std::remove_cv_t<element>, T>,
                   "gpu::array::from: the elements of the range are of another type than those of "
                   "the array");
     GPU_TRY(detail::require_shape("gpu::array::from", detail::size_of(values), extents, where));
@@ -284,7 +288,7 @@ template <class T, int Rank = 1> class array {
 
   array(device_buffer<T>&& buffer, const gpu::shape<Rank>& extents, axis_order order,
         const step_list& model = {}) noexcept
-      : buffer_{detail::move(buffer)}, shape_{extents} {
+      : buffer_{std::move(buffer)}, shape_{extents} {
     detail::view_layout layout;
     for (int axis = 0; axis < Rank; ++axis) layout.add_axis(extents[axis], model.steps[axis]);
     detail::set_dense_strides(layout, order);

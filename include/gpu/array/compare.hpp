@@ -9,12 +9,14 @@
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/ranges.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/shape.hpp>
+
+#include <concepts>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -68,14 +70,15 @@ template <class T> struct allclose_family {
       .preamble = close_functions,
       .map = complex_number<T> ? "gpu_close_complex(x[i], y[i], rtol, atol, equal_nan)"
              : short_number<T> ? "gpu_close((float)x[i], (float)y[i], rtol, atol, equal_nan)"
-             : is_integral<T>  ? "gpu_close((double)x[i], (double)y[i], rtol, atol, equal_nan)"
-                               : "gpu_close(x[i], y[i], rtol, atol, equal_nan)",
+             : std::is_integral_v<T>
+                 ? "gpu_close((double)x[i], (double)y[i], rtol, atol, equal_nan)"
+                 : "gpu_close(x[i], y[i], rtol, atol, equal_nan)",
       .combine = "a & b",
       .results = {{element_type_of<bool>()}}};
 };
 
 template <class A, class B> constexpr void check_comparable() noexcept {
-  static_assert(same<value_of_view<A>, value_of_view<B>>,
+  static_assert(std::same_as<value_of_view<A>, value_of_view<B>>,
                 "the arrays have elements of one type; convert those of one with gpu::assign");
   static_assert(number<value_of_view<A>>, "the elements are numbers");
 }

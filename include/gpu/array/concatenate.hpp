@@ -10,7 +10,6 @@
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/view_axes.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/located.hpp>
@@ -22,6 +21,7 @@
 #include <gpu/memory/detail/view_fault.hpp>
 #include <gpu/memory/slice.hpp>
 
+#include <concepts>
 #include <cstddef>
 
 namespace gpu { inline namespace v1 {
@@ -69,7 +69,7 @@ result<array<T, Rank>> join_views(const stream_ref& stream, int axis, std::size_
 
 // `auto` lets the compiler say this before what follows from it.
 template <class First, class... Rest> constexpr auto check_joined() noexcept {
-  static_assert((same<value_of_view<First>, value_of_view<Rest>> && ...),
+  static_assert((std::same_as<value_of_view<First>, value_of_view<Rest>> && ...),
                 "the joined arrays have elements of one type; convert the others with gpu::assign");
   static_assert(((viewed_rank<First> == viewed_rank<Rest>) && ...),
                 "the joined arrays have the same number of axes; add some with gpu::expand_dims");

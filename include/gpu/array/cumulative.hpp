@@ -40,7 +40,9 @@
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/shape.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -131,7 +133,7 @@ result<> combine_along(const char* function, const stream_ref& stream, const cha
 template <class R, int Rank, class E>
 result<> scan_expression(const evaluation& call, const char* combine, const E& e, int axis,
                          const array_view<R, Rank>& out) {
-  if constexpr (!same<operand_element_t<E>, R> && !is_short_kind(kind_of<R>())) {
+  if constexpr (!std::same_as<operand_element_t<E>, R> && !is_short_kind(kind_of<R>())) {
     return scan_expression(call, combine, gpu::cast<R>(e), axis, out);
   } else {
     const loop_operand written = make_operand(out);
@@ -144,7 +146,7 @@ auto cumulative(const char* function, const stream_ref& stream, const char* comb
                 int axis, source_location where) -> result<array<R, evaluated_rank<A>()>> {
   constexpr int rank = evaluated_rank<A>();
   using element = evaluated_element_t<A>;
-  if constexpr (is_expression<remove_cvref_t<A>>) {
+  if constexpr (is_expression<std::remove_cvref_t<A>>) {
     const evaluation call{function, stream, where};
     const int along = GPU_TRY(require_axis(function, axis, rank, where));
     if constexpr (rank > 0) {

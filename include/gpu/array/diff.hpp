@@ -8,13 +8,13 @@
 #include <gpu/array/array.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/ranges.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/array_view.hpp>
 
+#include <concepts>
 #include <cstddef>
 
 namespace gpu { inline namespace v1 {
@@ -36,7 +36,7 @@ result<array<T, Rank>> subtract_neighbors(const char* function, const stream_ref
   const loop_argument arguments[] = {{&out, nullptr}, {&x, nullptr}, {&y, nullptr}};
   GPU_TRY((run_shared<diff_family<T>, T*, const T*, const T*>(
       {function, "gpu_diff", "out, x, y"}, stream, where,
-      [] { return text(same<T, bool> ? "out[i] = y[i] != x[i]" : "out[i] = y[i] - x[i]"); },
+      [] { return text(std::same_as<T, bool> ? "out[i] = y[i] != x[i]" : "out[i] = y[i] - x[i]"); },
       arguments)));
   return made;
 }

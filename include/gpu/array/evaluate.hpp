@@ -31,8 +31,11 @@
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/shape.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -43,22 +46,22 @@ template <class T> struct fill_family;
 
 /// Satisfied by views and arrays of numbers, and by expressions.
 template <class A>
-concept evaluated = is_expression<remove_cvref_t<A>> || viewable<A>;
+concept evaluated = is_expression<std::remove_cvref_t<A>> || viewable<A>;
 
 /// 0 for what cannot be evaluated: Clang asks before it looks at the constraint.
 template <class A> constexpr int evaluated_rank() noexcept {
-  if constexpr (is_expression<remove_cvref_t<A>>) {
-    return remove_cvref_t<A>::rank;
+  if constexpr (is_expression<std::remove_cvref_t<A>>) {
+    return std::remove_cvref_t<A>::rank;
   } else if constexpr (viewable<A>) {
     return viewed_rank<A>;
   } else {
     return 0;
   }
 }
-template <class A> struct evaluated_element : type_identity<operand_element_t<A>> {};
+template <class A> struct evaluated_element : std::type_identity<operand_element_t<A>> {};
 template <class A>
-  requires(viewable<A> && !is_expression<remove_cvref_t<A>>)
-struct evaluated_element<A> : type_identity<remove_cv_t<viewed_element_t<A>>> {};
+  requires(viewable<A> && !is_expression<std::remove_cvref_t<A>>)
+struct evaluated_element<A> : std::type_identity<std::remove_cv_t<viewed_element_t<A>>> {};
 template <class A> using evaluated_element_t = typename evaluated_element<A>::type;
 
 template <class T> inline constexpr bool is_number_type = kind_of<T>() != element_kind::none;
@@ -91,7 +94,7 @@ result<> copy_elements(const evaluation& call, const loop_operand& written,
 /// Assigns elements that are not numbers.
 template <class Out, class A> result<> assign_elements(const evaluation& call, Out&& out, A&& a) {
   using to = viewed_element_t<Out>;
-  static_assert(same<remove_cv_t<viewed_element_t<A>>, to>,
+  static_assert(std::same_as<std::remove_cv_t<viewed_element_t<A>>, to>,
                 "gpu::assign: only numbers are converted to another type");
   const auto target = array_view_of(static_cast<Out&&>(out));
   const auto source = array_view_of(static_cast<A&&>(a));
@@ -126,7 +129,7 @@ template <class E> struct assignment {
 template <class Out, class A> auto make_assignment(Out&& out, A&& a) noexcept {
   using to = viewed_element_t<Out>;
   using from = evaluated_element_t<A>;
-  static_assert(!is_const<to>, "gpu::assign: the elements of `out` are const");
+  static_assert(!std::is_const_v<to>, "gpu::assign: the elements of `out` are const");
   static_assert(evaluated_rank<A>() <= viewed_rank<Out>,
                 "gpu::assign: the source has more axes than `out`; remove some with gpu::squeeze");
   static_assert(is_number_type<from> && is_number_type<to>,
@@ -134,7 +137,7 @@ template <class Out, class A> auto make_assignment(Out&& out, A&& a) noexcept {
   static_assert(class_of(kind_of<from>()) != kind_class::complex ||
                     class_of(kind_of<to>()) == kind_class::complex,
                 "gpu::assign: complex numbers are not converted to others; assign gpu::real(a)");
-  using e = remove_cvref_t<decltype(as_operand<kind_of<from>()>(static_cast<A&&>(a)))>;
+  using e = std::remove_cvref_t<decltype(as_operand<kind_of<from>()>(static_cast<A&&>(a)))>;
   return assignment<e>{as_operand<kind_of<from>()>(static_cast<A&&>(a)),
                        operand_of(array_view_of(static_cast<Out&&>(out)), out), kind_of<to>()};
 }
@@ -172,7 +175,7 @@ auto evaluate_for(const evaluation& call, A&& a)
   using element = evaluated_element_t<A>;
   constexpr int rank = evaluated_rank<A>();
   array_maker<element, rank> maker{call};
-  if constexpr (is_expression<remove_cvref_t<A>>) {
+  if constexpr (is_expression<std::remove_cvref_t<A>>) {
     const result_maker make{&array_maker<element, rank>::make, &maker};
     const expression_target target{expression_access::ref(a), &maker.out, kind_of<element>(),
                                    &make};
@@ -187,7 +190,7 @@ auto evaluate_for(const evaluation& call, A&& a)
       GPU_TRY(assign_elements(call, maker.made, static_cast<A&&>(a)));
     }
   }
-  return detail::move(maker.made);
+  return std::move(maker.made);
 }
 
 inline result<> require_one(const evaluation& call, std::size_t count) noexcept {
@@ -228,7 +231,7 @@ template <class T>
 result<T> fetch(const stream_ref& stream, CUdeviceptr from, source_location where) noexcept {
   alignas(T) unsigned char bytes[sizeof(T)];
   GPU_TRY(copy_to_host(stream, from, bytes, sizeof bytes, where));
-  if constexpr (same<T, bool>) {
+  if constexpr (std::same_as<T, bool>) {
     return bytes[0] != 0;  // the byte can be any
   } else {
     return __builtin_bit_cast(T, bytes);
@@ -255,7 +258,7 @@ result<> assign(const stream_ref& stream, Out&& out, A&& a,
                 source_location where = source_location::current()) {
   using to = detail::viewed_element_t<Out>;
   const detail::evaluation call{"gpu::assign", stream, where};
-  if constexpr (detail::is_number_type<detail::remove_cv_t<to>>) {
+  if constexpr (detail::is_number_type<std::remove_cv_t<to>>) {
     return detail::assign_numbers(call, static_cast<Out&&>(out), static_cast<A&&>(a),
                                   detail::evaluation_step::run);
   } else {
@@ -266,10 +269,10 @@ result<> assign(const stream_ref& stream, Out&& out, A&& a,
 /// Writes one value to all elements of `out`. Otherwise as above.
 template <detail::viewable Out>
 result<> assign(const stream_ref& stream, Out&& out,
-                const detail::remove_cv_t<detail::viewed_element_t<Out>>& value,
+                const std::remove_cv_t<detail::viewed_element_t<Out>>& value,
                 source_location where = source_location::current()) {
   using to = detail::viewed_element_t<Out>;
-  static_assert(!detail::is_const<to>, "gpu::assign: the elements of `out` are const");
+  static_assert(!std::is_const_v<to>, "gpu::assign: the elements of `out` are const");
   const detail::evaluation call{"gpu::assign", stream, where};
   if constexpr (detail::is_number_type<to>) {
     return detail::assign_numbers(call, static_cast<Out&&>(out), gpu::scalar<to>(value),
@@ -319,7 +322,7 @@ auto item(const stream_ref& stream, A&& a, source_location where = source_locati
   GPU_TRY(detail::require(stream, call.function, where));
   GPU_TRY(detail::require_no_capture(stream, call.function, "Call it before or after the capture.",
                                      where));
-  if constexpr (detail::is_expression<detail::remove_cvref_t<A>>) {
+  if constexpr (detail::is_expression<std::remove_cvref_t<A>>) {
     using item_maker = detail::item_maker<element, detail::evaluated_rank<A>()>;
     item_maker maker{call};
     const detail::result_maker make{&item_maker::make, &maker};

@@ -14,7 +14,9 @@
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/allocation.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -35,7 +37,7 @@ template <class T, int Rank, std::size_t Words> class expression {
   static_assert(Rank <= detail::most_axes, "expressions have at most 8 axes");
 
   /// Does not compile: `==` of arrays compares element by element.
-  template <detail::same<bool> B> explicit operator B() const noexcept {
+  template <std::same_as<bool> B> explicit operator B() const noexcept {
     static_assert(Words == 0,
                   "an expression has one value for each element, so it is neither true nor false: "
                   "`x == y` compares element by element. To ask whether two arrays are equal, "
@@ -71,40 +73,40 @@ concept has_expression_source =
 /// Arrays, views of them, expressions, and what stands for one.
 template <class A>
 concept array_operand =
-    is_expression<remove_cvref_t<A>> || is_array_view<remove_cvref_t<A>> ||
-    is_owning_array<remove_cvref_t<A>> || has_expression_source<remove_cvref_t<A>>;
+    is_expression<std::remove_cvref_t<A>> || is_array_view<std::remove_cvref_t<A>> ||
+    is_owning_array<std::remove_cvref_t<A>> || has_expression_source<std::remove_cvref_t<A>>;
 
 /// Numbers of the host.
 template <class N>
-concept host_operand = is_arithmetic<N> || requires {
-  typename complex_parts<N>::part;
-} || (sizeof(N) == 2 && trivially_copyable<N> && requires(const N& n) { static_cast<float>(n); });
+concept host_operand = std::is_arithmetic_v<N> || requires { typename complex_parts<N>::part; } ||
+                       (sizeof(N) == 2 && std::is_trivially_copyable_v<N> &&
+                        requires(const N& n) { static_cast<float>(n); });
 
 template <class A>
-concept any_operand = array_operand<A> || host_operand<remove_cvref_t<A>>;
+concept any_operand = array_operand<A> || host_operand<std::remove_cvref_t<A>>;
 
 /// The operands of an operator: arrays and numbers, at least one of them an array.
 template <class... A>
 concept operator_operands = (array_operand<A> || ...) && (any_operand<A> && ...);
 
-template <class A> struct operand_element : type_identity<A> {};
+template <class A> struct operand_element : std::type_identity<A> {};
 template <class A>
   requires requires {
     typename A::value_type;
     typename A::element_type;
   }
-struct operand_element<A> : type_identity<typename A::value_type> {};
-template <class T, int Rank> struct operand_element<array<T, Rank>> : type_identity<T> {};
+struct operand_element<A> : std::type_identity<typename A::value_type> {};
+template <class T, int Rank> struct operand_element<array<T, Rank>> : std::type_identity<T> {};
 template <class T, int Rank, std::size_t Words>
-struct operand_element<expression<T, Rank, Words>> : type_identity<T> {};
+struct operand_element<expression<T, Rank, Words>> : std::type_identity<T> {};
 template <has_expression_source A>
-struct operand_element<A> : type_identity<typename A::value_type> {};
+struct operand_element<A> : std::type_identity<typename A::value_type> {};
 /// The type of an operand's elements, or of a number.
-template <class A> using operand_element_t = typename operand_element<remove_cvref_t<A>>::type;
+template <class A> using operand_element_t = typename operand_element<std::remove_cvref_t<A>>::type;
 
 template <class A> constexpr int operand_rank() noexcept {
   if constexpr (array_operand<A>) {
-    return remove_cvref_t<A>::rank;
+    return std::remove_cvref_t<A>::rank;
   } else {
     return 0;
   }
@@ -148,11 +150,11 @@ struct expression_access {
 
 template <class E>
 inline constexpr std::size_t words_of =
-    expression_access::size(static_cast<const remove_cvref_t<E>*>(nullptr));
+    expression_access::size(static_cast<const std::remove_cvref_t<E>*>(nullptr));
 
 /// Returns an operand as an expression; a number of the host as one of `Kind`.
 template <element_kind Kind, class A> decltype(auto) as_operand(A&& a) noexcept {
-  using bare = remove_cvref_t<A>;
+  using bare = std::remove_cvref_t<A>;
   if constexpr (is_expression<bare>) {
     return static_cast<const bare&>(a);
   } else if constexpr (has_expression_source<bare>) {
@@ -254,7 +256,7 @@ template <opcode What, class A, class B, class C> auto apply(A&& a, B&& b, C&& c
 /// Returns a number whose type counts as that of an array's elements does:
 /// `x + gpu::scalar<double>(0.1)` has elements of type double, also if those of `x` are float. A
 /// number as it is, as in `x + 0.1`, takes the type of `x`.
-template <class T> auto scalar(const typename detail::type_identity<T>::type& value) noexcept {
+template <class T> auto scalar(const typename std::type_identity<T>::type& value) noexcept {
   static_assert(detail::kind_of<T>() != detail::element_kind::none,
                 "gpu::scalar: the type is not a number");
   return detail::as_operand<detail::kind_of<T>()>(value);

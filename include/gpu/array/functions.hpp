@@ -11,9 +11,9 @@
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/detail/operation.hpp>
 #include <gpu/array/expression.hpp>
-#include <gpu/core/detail/traits.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -391,7 +391,7 @@ auto imag(const expression<T, Rank, Words>& a) noexcept {
 }
 template <detail::array_operand A>
   requires(detail::ordered_number<detail::operand_element_t<A>> &&
-           !detail::is_expression<detail::remove_cvref_t<A>>)
+           !detail::is_expression<std::remove_cvref_t<A>>)
 auto imag(A&& a) noexcept {
   return detail::apply<detail::opcode::imag>(static_cast<A&&>(a));
 }

@@ -13,7 +13,6 @@
 #include <gpu/array/detail/product_shape.hpp>
 #include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/view_axes.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/expected.hpp>
@@ -24,6 +23,7 @@
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/shape.hpp>
 
+#include <concepts>
 #include <cstddef>
 
 namespace gpu { inline namespace v1 {
@@ -143,7 +143,7 @@ result<> multiply_views(const stream_ref& stream, const array_view<const T, Left
                         const matmul_options& options, source_location where) {
   if constexpr (Left >= 2 && Right >= 2) {
     return multiply_matrices(stream, a, b, c, options, where);
-  } else if constexpr (same<T, bool>) {  // sums of products are not those of `dot`
+  } else if constexpr (std::same_as<T, bool>) {  // sums of products are not those of `dot`
     if constexpr (Left == 1 && Right == 1) {
       return multiply_matrices(stream, gpu::expand_dims(a, 0), gpu::expand_dims(b, 1),
                                gpu::expand_dims(gpu::expand_dims(c, 0), 0), options, where);
@@ -198,7 +198,7 @@ inline constexpr int product_rank = rank_of_product(viewed_rank<A>, viewed_rank<
 template <class A, class B> constexpr auto check_product() noexcept {
   static_assert(viewed_rank<A> > 0 && viewed_rank<B> > 0,
                 "gpu::matmul: operands have at least one axis; multiply by a number elementwise");
-  static_assert(same<value_of_view<A>, value_of_view<B>>,
+  static_assert(std::same_as<value_of_view<A>, value_of_view<B>>,
                 "gpu::matmul: both operands have elements of one type; convert one with "
                 "gpu::assign");
   static_assert(number<value_of_view<A>>,
@@ -238,7 +238,7 @@ result<> matmul(const stream_ref& stream, A&& a, B&& b, Out&& out,
   constexpr int rank = detail::product_rank<A, B>;
   using element = detail::value_of_view<A>;
   detail::check_product<A, B>();
-  static_assert(detail::same<detail::viewed_element_t<Out>, element>,
+  static_assert(std::same_as<detail::viewed_element_t<Out>, element>,
                 "gpu::matmul: the elements of `out` have the type of the operands, not const");
   static_assert(detail::viewed_rank<Out> == rank,
                 "gpu::matmul: `out` has another number of axes than the product");

@@ -4,12 +4,12 @@
 
 #include <gpu/array/concatenate.hpp>
 #include <gpu/array/detail/ranges.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 #include <gpu/memory/shape.hpp>
 
+#include <concepts>
 #include <cstddef>
 
 namespace gpu { inline namespace v1 {
@@ -31,7 +31,7 @@ auto meshgrid(First&& first, Rest&&... rest) noexcept {
   using element = detail::value_of_view<First>;
   static_assert(detail::viewed_rank<First> == 1 && ((detail::viewed_rank<Rest> == 1) && ...),
                 "gpu::meshgrid: coordinates have one axis each");
-  static_assert((detail::same<element, detail::value_of_view<Rest>> && ...),
+  static_assert((std::same_as<element, detail::value_of_view<Rest>> && ...),
                 "gpu::meshgrid: coordinates have one type");
   const array_view<const element> coordinates[] = {
       detail::array_view_of(static_cast<First&&>(first)),

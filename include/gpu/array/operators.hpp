@@ -9,7 +9,8 @@
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/operation.hpp>
 #include <gpu/array/expression.hpp>
-#include <gpu/core/detail/traits.hpp>
+
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -132,7 +133,7 @@ auto operator||(A&& a, B&& b) noexcept {
 /// The elements as they are.
 template <detail::array_operand A> auto operator+(A&& a) noexcept {
   constexpr detail::element_kind kind = detail::operand_type_of<A>().kind;
-  detail::remove_cvref_t<decltype(detail::as_operand<kind>(static_cast<A&&>(a)))> same =
+  std::remove_cvref_t<decltype(detail::as_operand<kind>(static_cast<A&&>(a)))> same =
       detail::as_operand<kind>(static_cast<A&&>(a));
   return same;
 }

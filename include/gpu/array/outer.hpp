@@ -9,7 +9,6 @@
 #include <gpu/array/array.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/ranges.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
@@ -17,6 +16,7 @@
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/shape.hpp>
 
+#include <concepts>
 #include <cstddef>
 
 namespace gpu { inline namespace v1 {
@@ -39,7 +39,7 @@ auto outer(const stream_ref& stream, A&& a, B&& b,
     -> result<array<detail::value_of_view<A>, 2>> {
   constexpr const char* function = "gpu::outer";
   using element = detail::value_of_view<A>;
-  static_assert(detail::same<element, detail::value_of_view<B>>,
+  static_assert(std::same_as<element, detail::value_of_view<B>>,
                 "gpu::outer: both vectors have elements of one type; convert one with gpu::assign");
   static_assert(detail::number<element>, "gpu::outer: the elements are numbers");
   const auto x = detail::array_view_of(static_cast<A&&>(a));

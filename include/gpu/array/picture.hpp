@@ -17,7 +17,6 @@
 #include <gpu/array/detail/ppm_header.hpp>
 #include <gpu/array/detail/ranges.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -29,6 +28,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/shape.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -47,7 +47,7 @@ namespace detail {
 template <class A>
 concept picture_viewable =
     viewable<A> && ((viewed_rank<const A&> == 2 && ordered_number<value_of_view<A>>) ||
-                    (viewed_rank<const A&> == 3 && same<value_of_view<A>, unsigned char>));
+                    (viewed_rank<const A&> == 3 && std::same_as<value_of_view<A>, unsigned char>));
 
 /// Fails unless this is a picture, with colors if it has three axes, that has at least one pixel.
 template <int Rank>

@@ -16,7 +16,6 @@
 #include <gpu/array/detail/shared_kernel.hpp>
 #include <gpu/array/take.hpp>
 #include <gpu/array/view_axes.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
@@ -26,7 +25,9 @@
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/shape.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -108,8 +109,8 @@ result<> require_repeatable(const char* function, const stream_ref& stream,
 }
 
 template <class A, class V> constexpr void check_put() noexcept {
-  static_assert(!is_const<viewed_element_t<A>>, "the elements of `a` are const");
-  static_assert(same<value_of_view<A>, value_of_view<V>>,
+  static_assert(!std::is_const_v<viewed_element_t<A>>, "the elements of `a` are const");
+  static_assert(std::same_as<value_of_view<A>, value_of_view<V>>,
                 "the values have the type of the elements of `a`; convert them with gpu::assign");
 }
 

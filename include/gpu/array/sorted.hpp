@@ -27,6 +27,7 @@
 #include <gpu/memory/shape.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -43,7 +44,7 @@ result<array<T, Rank>> make_lines(const stream_ref& stream, const array_view<con
 template <class T, int Rank>
 result<array<T, Rank>> lines_to_axis(const stream_ref& stream, array<T, Rank>&& lines, int axis,
                                      source_location where) {
-  if (axis == Rank - 1) return detail::move(lines);
+  if (axis == Rank - 1) return std::move(lines);
   return gpu::evaluate(stream, gpu::move_axis(lines, -1, axis), where);
 }
 
@@ -105,7 +106,7 @@ auto sorted(const stream_ref& stream, A&& a, int axis = -1,
   GPU_TRY(detail::require_enumerator(order, "sort_order", "gpu::sorted", where));
   auto lines = GPU_TRY(detail::make_lines(stream, view, axis, where));
   GPU_TRY(detail::sort_lines(stream, lines, order, where));
-  return detail::lines_to_axis(stream, detail::move(lines), axis, where);
+  return detail::lines_to_axis(stream, std::move(lines), axis, where);
 }
 
 /// Makes an array of the indices along an axis that sort each line: `take_along_axis` of them is
@@ -124,7 +125,7 @@ auto argsort(const stream_ref& stream, A&& a, int axis = -1,
   GPU_TRY(detail::require_enumerator(order, "sort_order", "gpu::argsort", where));
   auto lines = GPU_TRY(detail::make_lines(stream, view, axis, where));
   auto positions = GPU_TRY(detail::sort_lines_with_positions(stream, lines, order, where));
-  return detail::lines_to_axis(stream, detail::move(positions), axis, where);
+  return detail::lines_to_axis(stream, std::move(positions), axis, where);
 }
 
 /// The elements that come first in an order, and their indices along the axis.
@@ -164,9 +165,9 @@ auto top_k(const stream_ref& stream, A&& a, std::size_t k, int axis = -1,
     auto values = GPU_TRY((gpu::empty<element>(stream, kept, where)));
     auto indices = GPU_TRY((gpu::empty<long long>(stream, kept, where)));
     GPU_TRY(gpu::top_k(stream, lines.span(), values.span(), indices.span(), order, where));
-    auto first = GPU_TRY(detail::lines_to_axis(stream, detail::move(values), axis, where));
-    auto second = GPU_TRY(detail::lines_to_axis(stream, detail::move(indices), axis, where));
-    return top_k_result<element, rank>{detail::move(first), detail::move(second)};
+    auto first = GPU_TRY(detail::lines_to_axis(stream, std::move(values), axis, where));
+    auto second = GPU_TRY(detail::lines_to_axis(stream, std::move(indices), axis, where));
+    return top_k_result<element, rank>{std::move(first), std::move(second)};
   }
   const auto positions = GPU_TRY(detail::sort_lines_with_positions(stream, lines, order, where));
   const auto first_of = [&](const auto& all) {
@@ -174,7 +175,7 @@ auto top_k(const stream_ref& stream, A&& a, std::size_t k, int axis = -1,
   };
   auto first = GPU_TRY(gpu::evaluate(stream, first_of(lines), where));
   auto second = GPU_TRY(gpu::evaluate(stream, first_of(positions), where));
-  return top_k_result<element, rank>{detail::move(first), detail::move(second)};
+  return top_k_result<element, rank>{std::move(first), std::move(second)};
 }
 
 }}  // namespace gpu::v1

@@ -33,7 +33,6 @@
 #include <gpu/array/expression.hpp>
 #include <gpu/array/view_axes.hpp>
 #include <gpu/core/detail/size_product.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -48,8 +47,10 @@
 #include <gpu/memory/detail/view_layout.hpp>
 #include <gpu/memory/shape.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -61,8 +62,9 @@ template <class T, class Index> struct locate_family;
 /// Writes the expression of `x` at an index that counts from either end of an axis. `x` is a view
 /// in which the first element of the axis is repeated.
 template <class Index> const char* indexed_element() noexcept {
-  return is_signed<Index> ? "(&x[i])[(indices[i] < 0 ? indices[i] + size : indices[i]) * stride]"
-                          : "(&x[i])[(long long)(indices[i]) * stride]";
+  return std::is_signed_v<Index>
+             ? "(&x[i])[(indices[i] < 0 ? indices[i] + size : indices[i]) * stride]"
+             : "(&x[i])[(long long)(indices[i]) * stride]";
 }
 
 template <class Index> constexpr void check_taken() noexcept {
@@ -305,7 +307,7 @@ result<> take(const stream_ref& stream, A&& a, I&& indices, int axis, Out&& out,
   using element = detail::value_of_view<A>;
   using index = detail::value_of_view<I>;
   detail::check_taken<index>();
-  static_assert(detail::same<detail::viewed_element_t<Out>, element>,
+  static_assert(std::same_as<detail::viewed_element_t<Out>, element>,
                 "gpu::take: the elements of `out` have the type of those of `a`, not const");
   static_assert(detail::viewed_rank<Out> == rank,
                 "gpu::take: `out` has the axes of `a`, with those of the indices in place of one");

@@ -28,7 +28,6 @@
 #include <gpu/array/creation.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/ranges.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
@@ -40,6 +39,7 @@
 #include <gpu/memory/shape.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -103,7 +103,7 @@ result<unique_counts_result<T>> count_values(const stream_ref& stream,
       GPU_TRY(gpu::run_length(stream, sorted_elements.span(), values.span(), counts.span(), where));
   auto each = GPU_TRY(keep_first(stream, values, found, where));
   auto number = GPU_TRY(keep_first(stream, counts, found, where));
-  return unique_counts_result<T>{detail::move(each), detail::move(number)};
+  return unique_counts_result<T>{std::move(each), std::move(number)};
 }
 
 /// Writes the index of its value for each element, and where each value is first. `positions` are
@@ -151,8 +151,8 @@ auto find_all(const char* function, const stream_ref& stream, A& a, source_locat
   auto first = GPU_TRY((gpu::empty<long long>(stream, counted.values.shape(), where)));
   GPU_TRY(find_inverse<element>(function, stream, elements.span(), positions.span(),
                                 inverse.native(), first.native(), where));
-  return unique_all_result<element, rank>{detail::move(counted.values), detail::move(first),
-                                          detail::move(inverse), detail::move(counted.counts)};
+  return unique_all_result<element, rank>{std::move(counted.values), std::move(first),
+                                          std::move(inverse), std::move(counted.counts)};
 }
 
 }  // namespace detail
@@ -188,7 +188,7 @@ auto unique_inverse(const stream_ref& stream, A&& a,
     -> result<unique_inverse_result<detail::value_of_view<A>, detail::viewed_rank<A>>> {
   auto all = GPU_TRY(detail::find_all("gpu::unique_inverse", stream, a, where));
   return unique_inverse_result<detail::value_of_view<A>, detail::viewed_rank<A>>{
-      detail::move(all.values), detail::move(all.inverse)};
+      std::move(all.values), std::move(all.inverse)};
 }
 
 /// Makes all of these arrays, and one of where each value is first, counted in C order.

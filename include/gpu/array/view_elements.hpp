@@ -5,11 +5,12 @@
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/detail/view_changes.hpp>
 #include <gpu/array/view_axes.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -18,7 +19,7 @@ namespace gpu { inline namespace v1 {
 /// if the bytes of that axis are not a multiple of the new size, or are not aligned to it.
 template <class U, detail::viewable A> auto view_as(A&& a) noexcept {
   using element = detail::viewed_element_t<A>;
-  static_assert(detail::is_const<U> || !detail::is_const<element>,
+  static_assert(std::is_const_v<U> || !std::is_const_v<element>,
                 "gpu::view_as: the elements are const; view them as const elements");
   constexpr int rank = detail::viewed_rank<A>;
   static_assert(rank > 0 || sizeof(U) == sizeof(element),
@@ -36,8 +37,8 @@ namespace detail {
 template <class C> struct complex_parts {};
 template <template <class> class Complex, class T>
   requires requires(const Complex<T>& c) {
-    { c.real() } -> same<T>;
-    { c.imag() } -> same<T>;
+    { c.real() } -> std::same_as<T>;
+    { c.imag() } -> std::same_as<T>;
     requires sizeof(Complex<T>) == 2 * sizeof(T);
   }
 struct complex_parts<Complex<T>> {
@@ -45,17 +46,18 @@ struct complex_parts<Complex<T>> {
 };
 
 template <class A>
-concept complex_viewable =
-    has_elements<A> && requires { typename complex_parts<remove_cv_t<viewed_element_t<A>>>::part; };
+concept complex_viewable = has_elements<A> && requires {
+  typename complex_parts<std::remove_cv_t<viewed_element_t<A>>>::part;
+};
 
 template <class A>
-concept real_viewable = has_elements<A> && ordered_number<remove_cv_t<viewed_element_t<A>>>;
+concept real_viewable = has_elements<A> && ordered_number<std::remove_cv_t<viewed_element_t<A>>>;
 
 /// Returns a view of one of the parts of complex numbers.
 template <class A> auto part_view(A&& a, std::ptrdiff_t which) noexcept {
   using element = viewed_element_t<A>;
-  using part = typename complex_parts<remove_cv_t<element>>::part;
-  using result_part = conditional_t<is_const<element>, const part, part>;
+  using part = typename complex_parts<std::remove_cv_t<element>>::part;
+  using result_part = std::conditional_t<std::is_const_v<element>, const part, part>;
   constexpr int rank = viewed_rank<A>;
   view_layout layout = view_access::layout_of(detail::array_view_of(static_cast<A&&>(a)));
   layout.element_bytes = sizeof(part);

@@ -10,7 +10,6 @@
 #include <gpu/compiler/cache/usage.hpp>
 #include <gpu/compiler/compile_cache.hpp>
 #include <gpu/compiler/compile_options.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -27,6 +26,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -147,9 +148,9 @@ template <class Variants> const auto& first_of(const Variants& variants) {
 /// Returns the name of a variant: a string, a number, or its member `name`.
 template <class Variant> text variant_name(const Variant& variant) {
   text_builder out;
-  if constexpr (detail::convertible<const Variant&, string_ref>) {
+  if constexpr (std::is_convertible_v<const Variant&, string_ref>) {
     out << string_ref(variant);
-  } else if constexpr (detail::is_integral<Variant>) {
+  } else if constexpr (std::is_integral_v<Variant>) {
     out << static_cast<std::int64_t>(variant);
   } else {
     out << string_ref(variant.name);
@@ -203,8 +204,8 @@ inline bool ends_tuning(const cuda_error& error) noexcept {
 template <class Variants, class Prepare, class Launch>
 auto autotune(stream_ref stream, const tuning_settings& settings, const Variants& variants,
               Prepare prepare, Launch launch, source_location where = source_location::current())
-    -> result<tuned<detail::remove_cvref_t<decltype(*prepare(detail::first_of(variants)))>>> {
-  using prepared_type = detail::remove_cvref_t<decltype(*prepare(detail::first_of(variants)))>;
+    -> result<tuned<std::remove_cvref_t<decltype(*prepare(detail::first_of(variants)))>>> {
+  using prepared_type = std::remove_cvref_t<decltype(*prepare(detail::first_of(variants)))>;
   sequence<tuning_timing> timings;
   for (const auto& variant : variants) timings.push_back({detail::variant_name(variant), {}, {}});
   if (timings.empty() || settings.repetitions < 1 || settings.warm_up < 0) {
@@ -231,7 +232,7 @@ auto autotune(stream_ref stream, const tuning_settings& settings, const Variants
         timings[i].time = elapsed_time::from_milliseconds(known.milliseconds[i]);
         timings[i].error = known.errors[i];
       }
-      return tuned<prepared_type>{*detail::move(made), known.chosen, true, detail::move(timings)};
+      return tuned<prepared_type>{*std::move(made), known.chosen, true, std::move(timings)};
     }
   }
 
@@ -256,14 +257,14 @@ auto autotune(stream_ref stream, const tuning_settings& settings, const Variants
       } else if (best.empty() || timing.time < timings[chosen].time) {
         chosen = at;
         best.clear();
-        best.push_back(*detail::move(made));
+        best.push_back(*std::move(made));
       }
     }
     if (!errors.empty() && detail::ends_tuning(errors[0])) break;
     ++at;
   }
   if (best.empty() || (!errors.empty() && detail::ends_tuning(errors[0]))) {
-    return detail::fail(detail::move(errors[0]));
+    return detail::fail(std::move(errors[0]));
   }
   known = {};
   known.chosen = chosen;
@@ -272,7 +273,7 @@ auto autotune(stream_ref stream, const tuning_settings& settings, const Variants
     known.errors.push_back(timing.error);
   }
   record.store(known);
-  return tuned<prepared_type>{detail::move(best[0]), chosen, false, detail::move(timings)};
+  return tuned<prepared_type>{std::move(best[0]), chosen, false, std::move(timings)};
 }
 
 /// Does the same for a list of variants in braces: `{64, 128, 256}`.
@@ -280,8 +281,8 @@ template <class Variant, class Prepare, class Launch>
 auto autotune(stream_ref stream, const tuning_settings& settings,
               std::initializer_list<Variant> variants, Prepare prepare, Launch launch,
               source_location where = source_location::current()) {
-  return autotune<std::initializer_list<Variant>>(stream, settings, variants, detail::move(prepare),
-                                                  detail::move(launch), where);
+  return autotune<std::initializer_list<Variant>>(stream, settings, variants, std::move(prepare),
+                                                  std::move(launch), where);
 }
 
 }}  // namespace gpu::v1

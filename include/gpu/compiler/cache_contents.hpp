@@ -14,7 +14,6 @@
 #include <gpu/compiler/compile_cache.hpp>
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -30,6 +29,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -47,7 +47,7 @@ struct cached_program {
 namespace detail {
 
 inline cuda_error cache_error(const char* function, text sentence, source_location where) noexcept {
-  return refusal(errc::file_error, function, detail::move(sentence), where);
+  return refusal(errc::file_error, function, std::move(sentence), where);
 }
 
 /// Opens the folder of a cache, for a function that needs one.
@@ -74,7 +74,7 @@ template <class Visit> void for_each_program(const cache_folder& folder, Visit v
     digest key;
     string_ref contents;
     const auto state = folder.read(file.name, sealed);
-    sealed = required(detail::move(sealed));  // a lack of memory must not hide a program
+    sealed = required(std::move(sealed));  // a lack of memory must not hide a program
     if (state != cache_folder::reading::done || !read_seal(sealed, kind, key, contents) ||
         kind != entry_kind::program) {
       continue;

@@ -11,10 +11,11 @@
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
+
+#include <type_traits>
 
 #if !defined(GPU_COMPILER_COMPILED)
 #  include <gpu/compiler/nvrtc/find_or_compile.hpp>
@@ -58,7 +59,7 @@ inline cuda_error compile_program(const program& p, const compile_options& optio
 /// included.
 /// **Capture**: not affected. (nvrtcCompileProgram)
 template <class Source>
-  requires detail::convertible<const Source&, program>
+  requires std::is_convertible_v<const Source&, program>
 result<compiled_program> compile(const Source& source, const compile_options& options = {},
                                  source_location where = source_location::current()) {
   return detail::catch_bad_alloc("gpu::compile", where, [&]() -> result<compiled_program> {

@@ -14,8 +14,6 @@
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -23,6 +21,9 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/system/no_cancellation.hpp>
+
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -71,7 +72,7 @@ inline queued_compilation* start_compilation(const program& source, const compil
   if (resolved.has_value()) {
     compile_queue().add(*work);
   } else {
-    static_cast<void>(work->made = fail(detail::move(resolved).error()));
+    static_cast<void>(work->made = fail(std::move(resolved).error()));
     work->done = true;
   }
   return work;
@@ -88,11 +89,11 @@ class [[nodiscard]] pending_compilation {
  public:
   constexpr pending_compilation() noexcept = default;
   pending_compilation(pending_compilation&& other) noexcept
-      : work_{detail::exchange(other.work_, nullptr)} {}
+      : work_{std::exchange(other.work_, nullptr)} {}
   pending_compilation& operator=(pending_compilation&& other) noexcept {
     if (this == &other) return *this;
     drop();
-    work_ = detail::exchange(other.work_, nullptr);
+    work_ = std::exchange(other.work_, nullptr);
     return *this;
   }
   ~pending_compilation() { drop(); }
@@ -125,7 +126,7 @@ class [[nodiscard]] pending_compilation {
                "fork."),
           where));
     }
-    auto made = detail::move(work_->made);
+    auto made = std::move(work_->made);
     drop();
     return made;
   }
@@ -169,7 +170,7 @@ struct pending_compilation_access {
 /// **Cost**: NVRTC 13.0 optimizes and assembles programs in parallel, but parses only one at a
 /// time: programs with large headers wait for each other.
 template <class Source>
-  requires detail::convertible<const Source&, program>
+  requires std::is_convertible_v<const Source&, program>
 pending_compilation compile_async(const Source& source, const compile_options& options = {},
                                   source_location where = source_location::current()) {
   return detail::pending_compilation_access::make(
@@ -181,7 +182,7 @@ pending_compilation compile_async(const Source& source, const compile_options& o
 /// **Errors**: each result is one of `compile`.
 template <class Sources>
   requires requires(const Sources& sources) {
-    requires detail::convertible<decltype(*sources.begin()), program>;
+    requires std::is_convertible_v<decltype(*sources.begin()), program>;
     sources.end();
   }
 sequence<result<compiled_program>> compile_all(const Sources& sources,

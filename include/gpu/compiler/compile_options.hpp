@@ -5,10 +5,11 @@
 
 #include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/macro_value.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -19,7 +20,7 @@ class compile_cache;
 struct option_text : text {
   option_text() noexcept = default;
   template <class String>
-    requires detail::convertible<const String&, string_ref>
+    requires std::is_convertible_v<const String&, string_ref>
   option_text(const String& string) : text(detail::required(string_ref(string).to_text())) {}
 };
 

@@ -11,11 +11,11 @@
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/kernel_candidates.hpp>
 #include <gpu/core/detail/message_parts.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/text.hpp>
+
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -35,12 +35,12 @@ class compiled_program {
     if (state_ != nullptr) __atomic_fetch_add(&state_->owners, 1u, __ATOMIC_RELAXED);
   }
   compiled_program(compiled_program&& other) noexcept
-      : state_{detail::exchange(other.state_, nullptr)}, origin_{detail::move(other.origin_)} {}
+      : state_{std::exchange(other.state_, nullptr)}, origin_{std::move(other.origin_)} {}
   compiled_program& operator=(compiled_program other) noexcept {
     detail::compiled_state* mine = state_;
     state_ = other.state_;
     other.state_ = mine;
-    origin_ = detail::move(other.origin_);
+    origin_ = std::move(other.origin_);
     return *this;
   }
   ~compiled_program() {
@@ -88,7 +88,7 @@ class compiled_program {
     detail::message_list list(names);
     bool lost = wanted.lost();
     for (kernel_resources& each : all) {
-      if (string_ref(each.kernel) == name) return detail::move(each);
+      if (string_ref(each.kernel) == name) return std::move(each);
       const detail::declared_name known = detail::split_symbol(each.kernel.c_str());
       lost = lost || known.lost();
       candidates.add(detail::fit_of(wanted, known), each.kernel.c_str(), known);
@@ -102,7 +102,7 @@ class compiled_program {
     if (candidates.count > 1)
       return detail::fail(candidates.ambiguity(function, "program", kernel, where));
     for (kernel_resources& each : all) {
-      if (candidates.count == 1 && each.kernel == candidates.symbol) return detail::move(each);
+      if (candidates.count == 1 && each.kernel == candidates.symbol) return std::move(each);
     }
     detail::text_builder out;
     out << "the program has no machine code of a kernel \"" << detail::escaped{kernel} << '"';

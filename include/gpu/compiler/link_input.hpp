@@ -3,7 +3,6 @@
 /// `link_input`: a piece of compiled code to link with others.
 
 #include <gpu/compiler/compiled_program.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
@@ -12,6 +11,7 @@
 #include <gpu/system/read_file.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -66,7 +66,7 @@ class link_input {
 
   /// Copies the bytes.
   template <class Bytes>
-    requires detail::convertible<const Bytes&, bytes_ref>
+    requires std::is_convertible_v<const Bytes&, bytes_ref>
   link_input(const Bytes& image, string_ref name = {})
       : kind_{detail::kind_of_link_input(image)}, name_{detail::required(name.to_text())} {
     const bytes_ref bytes = image;

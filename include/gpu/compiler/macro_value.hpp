@@ -3,11 +3,12 @@
 /// `macro_value`: the replacement of a macro in device code, made from a value of the host.
 
 #include <gpu/core/detail/ieee_number.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -89,27 +90,27 @@ inline text quoted(string_ref characters) {
 struct macro_value : text {
   macro_value() : text(detail::required(text("1", 1))) {}
   template <class String>
-    requires detail::convertible<const String&, string_ref>
+    requires std::is_convertible_v<const String&, string_ref>
   macro_value(const String& tokens) : text(detail::required(string_ref(tokens).to_text())) {}
   template <class Value>
-    requires(detail::is_arithmetic<Value> || detail::is_enum<Value>)
+    requires(std::is_arithmetic_v<Value> || std::is_enum_v<Value>)
   macro_value(Value value) : text(detail::required(of(value))) {}
 
  private:
   template <class Value> static text of(Value value) noexcept {
-    if constexpr (detail::same<Value, bool>) {
+    if constexpr (std::same_as<Value, bool>) {
       return value ? text("true") : text("false");
-    } else if constexpr (detail::is_enum<Value>) {
-      return of(static_cast<detail::underlying_type_t<Value>>(value));
-    } else if constexpr (detail::is_floating_point<Value>) {
+    } else if constexpr (std::is_enum_v<Value>) {
+      return of(static_cast<std::underlying_type_t<Value>>(value));
+    } else if constexpr (std::is_floating_point_v<Value>) {
       static_assert(sizeof(Value) <= sizeof(double), "device code does not support long double");
       return detail::float_literal(value);
     } else {
       static_assert(sizeof(Value) <= 8, "integers in macros have at most 64 bits");
-      const bool negative = detail::is_signed<Value> && value < Value{};
+      const bool negative = std::is_signed_v<Value> && value < Value{};
       const auto bits = static_cast<std::uint64_t>(value);
       return detail::integer_literal(negative, negative ? ~bits + 1 : bits,
-                                     detail::is_signed<Value>);
+                                     std::is_signed_v<Value>);
     }
   }
 };

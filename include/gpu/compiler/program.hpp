@@ -5,13 +5,16 @@
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/source.hpp>
 #include <gpu/core/detail/string_scan.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/system/read_file.hpp>
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -30,7 +33,7 @@ class program {
   /// Makes a program of one text. `name` is its file name in messages. A byte order mark at the
   /// start is skipped, as in parts of sources and in headers.
   template <class String>
-    requires detail::convertible<const String&, string_ref>
+    requires std::is_convertible_v<const String&, string_ref>
   program(const String& source, string_ref name = "program.cu")
       : source_{detail::required(detail::without_byte_order_mark(string_ref(source)).to_text())},
         name_{detail::required(name.to_text())} {}
@@ -38,7 +41,7 @@ class program {
   /// Makes a program of parts. `name` is used in messages that are not about one part, such as the
   /// last line of a log.
   template <class Source>
-    requires detail::same<Source, gpu::source>
+    requires std::same_as<Source, gpu::source>
   program(const Source& source, string_ref name = "program.cu")
       : source_{source.whole()}, name_{detail::required(name.to_text())}, parts_{source.parts()} {}
 
@@ -60,7 +63,7 @@ class program {
     return *this;
   }
   template <class Name, class Text> program&& header(const Name& name, const Text& source) && {
-    return detail::move(header(name, source));
+    return std::move(header(name, source));
   }
 
   /// Instantiates a kernel template, named as in C++: `axpy<float>`. The module finds it by the
@@ -70,7 +73,7 @@ class program {
     return *this;
   }
   template <class Expression> program&& instance(const Expression& expression) && {
-    return detail::move(instance(expression));
+    return std::move(instance(expression));
   }
 
   const text& source() const noexcept { return source_; }

@@ -3,7 +3,6 @@
 /// `source`: the text of a program that consists of several parts.
 
 #include <gpu/core/detail/string_scan.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/source_location.hpp>
@@ -12,6 +11,7 @@
 #include <gpu/system/read_file.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -42,7 +42,7 @@ class source {
   /// on a new line.
   source& part(string_ref name, string_ref contents) & { return part(name, 1, contents); }
   source&& part(string_ref name, string_ref contents) && {
-    return detail::move(part(name, 1, contents));
+    return std::move(part(name, 1, contents));
   }
   source& part(string_ref name, std::size_t first_line, string_ref contents) & {
     contents = detail::without_byte_order_mark(contents);
@@ -57,11 +57,11 @@ class source {
     source_part added{detail::required(name.to_text()), detail::required(contents.to_text()),
                       first_line};
     pieces_.push_back(detail::required(out.finish()));
-    parts_.push_back(detail::move(added));
+    parts_.push_back(std::move(added));
     return *this;
   }
   source&& part(string_ref name, std::size_t first_line, string_ref contents) && {
-    return detail::move(part(name, first_line, contents));
+    return std::move(part(name, first_line, contents));
   }
 
   /// Adds a file as a part, named by its path. `#include "..."` in it searches the same

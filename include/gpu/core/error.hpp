@@ -12,9 +12,9 @@
 #include <gpu/core/text.hpp>
 
 #include <cstdint>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/source_location.hpp>  // IWYU pragma: export
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -67,13 +67,13 @@ class cuda_error {
   text message() const noexcept;
 
   cuda_error&& with_details(text details) && noexcept {
-    details_ = detail::without_control_characters(detail::move(details));
-    return detail::move(*this);
+    details_ = detail::without_control_characters(std::move(details));
+    return std::move(*this);
   }
   cuda_error&& with_values(std::uint64_t asked, std::uint64_t limit) && noexcept {
     asked_ = asked;
     limit_ = limit;
-    return detail::move(*this);
+    return std::move(*this);
   }
 
   friend bool operator==(const cuda_error& e, errc code) noexcept {
@@ -250,7 +250,7 @@ inline void set_last_error(const cuda_error& error) noexcept {
                                         source_location where, std::uint64_t asked = 0,
                                         std::uint64_t limit = 0) noexcept {
   return record_error(cuda_error(error_domain::gpu, static_cast<int>(code), function, where)
-                          .with_details(detail::move(sentence))
+                          .with_details(std::move(sentence))
                           .with_values(asked, limit));
 }
 

@@ -15,6 +15,8 @@
 
 #include <gpu/core/detail/expected/unexpected.hpp>
 
+#include <utility>
+
 #if __cplusplus > 202002L  // before, no library has it, and <version> is a long list to read
 #  include <version>
 #endif
@@ -41,11 +43,11 @@ using std::unexpected;
 namespace gpu { inline namespace v1 {
 using fallback::bad_expected_access;
 using fallback::expected;
-using fallback::in_place;
-using fallback::in_place_t;
 using fallback::unexpect;
 using fallback::unexpect_t;
 using fallback::unexpected;
+using std::in_place;
+using std::in_place_t;
 }}  // namespace gpu::v1
 
 #endif

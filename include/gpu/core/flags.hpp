@@ -2,7 +2,7 @@
 /// \file
 /// Bitwise operators for enumerations of flags.
 
-#include <gpu/core/detail/traits.hpp>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -10,14 +10,14 @@ namespace gpu { inline namespace v1 {
 template <class Enum> inline constexpr bool is_flag_set = false;
 
 template <class Enum>
-concept flag_set = detail::is_enum<Enum> && is_flag_set<Enum>;
+concept flag_set = std::is_enum_v<Enum> && is_flag_set<Enum>;
 
 template <flag_set Enum> constexpr Enum operator|(Enum a, Enum b) noexcept {
-  using bits = detail::underlying_type_t<Enum>;
+  using bits = std::underlying_type_t<Enum>;
   return static_cast<Enum>(static_cast<bits>(a) | static_cast<bits>(b));
 }
 template <flag_set Enum> constexpr Enum operator&(Enum a, Enum b) noexcept {
-  using bits = detail::underlying_type_t<Enum>;
+  using bits = std::underlying_type_t<Enum>;
   return static_cast<Enum>(static_cast<bits>(a) & static_cast<bits>(b));
 }
 template <flag_set Enum> constexpr Enum& operator|=(Enum& a, Enum b) noexcept { return a = a | b; }

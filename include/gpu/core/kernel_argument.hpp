@@ -3,8 +3,11 @@
 /// `kernel_argument`: how a type is passed to a kernel. The launch does not depend on the types
 /// that refer to device memory, nor they on the launch; both use this trait.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/text.hpp>
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -36,23 +39,23 @@ template <class A> struct kernel_argument {
 /// A type that a kernel can take as a parameter: its bytes are copied to the device as they are.
 template <class P>
 concept kernel_parameter =
-    detail::is_object<P> && !detail::is_array<P> && detail::trivially_copyable<P> &&
-    detail::trivially_destructible<P> && detail::same<P, detail::remove_cv_t<P>>;
+    std::is_object_v<P> && !std::is_array_v<P> && std::is_trivially_copyable_v<P> &&
+    std::is_trivially_destructible_v<P> && std::same_as<P, std::remove_cv_t<P>>;
 
 namespace detail {
 
-template <class A> using kernel_argument_of = kernel_argument<remove_cvref_t<A>>;
+template <class A> using kernel_argument_of = kernel_argument<std::remove_cvref_t<A>>;
 
 /// Satisfied if `A` (with the reference of the argument) refers to device memory.
 template <class A>
 concept has_kernel_pointer = requires(A&& argument) {
-  requires is_pointer<decltype(kernel_argument_of<A>::pointer(static_cast<A&&>(argument)))>;
+  requires std::is_pointer_v<decltype(kernel_argument_of<A>::pointer(static_cast<A&&>(argument)))>;
 };
 
 template <class A>
 concept has_kernel_value = requires(A&& argument) {
   requires kernel_parameter<
-      remove_cvref_t<decltype(kernel_argument_of<A>::value(static_cast<A&&>(argument)))>>;
+      std::remove_cvref_t<decltype(kernel_argument_of<A>::value(static_cast<A&&>(argument)))>>;
 };
 
 /// Satisfied if the context that the memory belongs to is known.
@@ -63,7 +66,7 @@ concept has_kernel_context =
 /// Satisfied if some values of `A` may not be passed.
 template <class A>
 concept has_kernel_refusal = requires(const A& argument) {
-  { kernel_argument_of<A>::refusal(argument) } -> same<text>;
+  { kernel_argument_of<A>::refusal(argument) } -> std::same_as<text>;
 };
 
 /// Tells why a kernel may not have an argument, which must still live when it is asked.
@@ -93,44 +96,44 @@ template <class A>
 concept reached_from_any_context = requires { requires kernel_argument_of<A>::any_context; };
 
 template <class From, class To>
-concept kernel_convertible = convertible<From, To>;
+concept kernel_convertible = std::is_convertible_v<From, To>;
 
 /// Returns whether an arithmetic conversion can lose bits of an integer, or the fraction of a
 /// number: from floating point to an integer, or to an integer with fewer bits. An integer passes
 /// for one of the same size, whose sign may be another, and for floating point, as in any C++ call.
 template <class From, class To> constexpr bool conversion_mangles() noexcept {
-  if constexpr (same<From, To>) {
+  if constexpr (std::same_as<From, To>) {
     return false;
-  } else if constexpr (is_floating_point<From>) {
-    return is_integral<To>;
-  } else if constexpr (is_integral<From> && is_integral<To>) {
-    return same<To, bool> || sizeof(From) > sizeof(To);
+  } else if constexpr (std::is_floating_point_v<From>) {
+    return std::is_integral_v<To>;
+  } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
+    return std::same_as<To, bool> || sizeof(From) > sizeof(To);
   } else {
-    return is_pointer<From> && same<To, bool>;
+    return std::is_pointer_v<From> && std::same_as<To, bool>;
   }
 }
 
 template <class A, class P> constexpr bool passes_as() noexcept {
-  if constexpr (is_pointer<P> && has_kernel_pointer<A>) {
-    return kernel_convertible<decltype(kernel_argument_of<A>::pointer(declval<A>())), P>;
+  if constexpr (std::is_pointer_v<P> && has_kernel_pointer<A>) {
+    return kernel_convertible<decltype(kernel_argument_of<A>::pointer(std::declval<A>())), P>;
   } else if constexpr (has_kernel_value<A>) {
-    using value = decltype(kernel_argument_of<A>::value(declval<A>()));
-    return kernel_convertible<value, P> && !conversion_mangles<remove_cvref_t<value>, P>();
+    using value = decltype(kernel_argument_of<A>::value(std::declval<A>()));
+    return kernel_convertible<value, P> && !conversion_mangles<std::remove_cvref_t<value>, P>();
   } else {
-    return is_null_pointer<remove_cvref_t<A>> && is_pointer<P>;
+    return std::is_null_pointer_v<std::remove_cvref_t<A>> && std::is_pointer_v<P>;
   }
 }
 
 /// The type of a parameter with const elements: `const T*` for `T*`.
-template <class P> struct with_const_elements : type_identity<P> {};
-template <class T> struct with_const_elements<T*> : type_identity<const T*> {};
+template <class P> struct with_const_elements : std::type_identity<P> {};
+template <class T> struct with_const_elements<T*> : std::type_identity<const T*> {};
 template <template <class, auto> class View, class T, auto Extent>
-struct with_const_elements<View<T, Extent>> : type_identity<View<const T, Extent>> {};
+struct with_const_elements<View<T, Extent>> : std::type_identity<View<const T, Extent>> {};
 
 /// Returns whether an argument of type `A` does not pass for `P` because its elements are const.
 template <class A, class P> constexpr bool lacks_only_const() noexcept {
   using read = typename with_const_elements<P>::type;
-  if constexpr (same<P, read> || passes_as<A, P>())
+  if constexpr (std::same_as<P, read> || passes_as<A, P>())
     return false;
   else
     return passes_as<A, read>();
@@ -138,17 +141,17 @@ template <class A, class P> constexpr bool lacks_only_const() noexcept {
 
 /// Returns whether an argument of type `A` is an integer with more bits than the integer `P`.
 template <class A, class P> constexpr bool has_more_bits() noexcept {
-  using value = remove_cvref_t<A>;
-  if constexpr (is_integral<value> && is_integral<P>)
-    return same<P, bool> ? !same<value, bool> : sizeof(value) > sizeof(P);
+  using value = std::remove_cvref_t<A>;
+  if constexpr (std::is_integral_v<value> && std::is_integral_v<P>)
+    return std::same_as<P, bool> ? !std::same_as<value, bool> : sizeof(value) > sizeof(P);
   return false;
 }
 
 /// Returns the value that a parameter `P` receives for `argument`.
 template <class P, class A> constexpr P pass_as(A&& argument) noexcept {
-  if constexpr (is_pointer<P> && has_kernel_pointer<A>) {
+  if constexpr (std::is_pointer_v<P> && has_kernel_pointer<A>) {
     return kernel_argument_of<A>::pointer(static_cast<A&&>(argument));
-  } else if constexpr (is_arithmetic<P>) {
+  } else if constexpr (std::is_arithmetic_v<P>) {
     return static_cast<P>(kernel_argument_of<A>::value(static_cast<A&&>(argument)));
   } else {
     return kernel_argument_of<A>::value(static_cast<A&&>(argument));

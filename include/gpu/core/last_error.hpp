@@ -15,8 +15,9 @@
 /// the first error of a thread allocates memory; if that fails, the error is returned as always but
 /// not recorded.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
+
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -26,7 +27,7 @@ namespace gpu { inline namespace v1 {
 [[nodiscard]] inline result<> peek_last_error() noexcept {
   cuda_error last = detail::last_error();
   if (last.call() == nullptr) return {};
-  return detail::fail(detail::move(last));
+  return detail::fail(std::move(last));
 }
 
 /// Returns the last error like `peek_last_error`, and resets it to success.

@@ -2,8 +2,9 @@
 /// \file
 /// `located<T>`: an argument together with the source location of the call.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/source_location.hpp>
+
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -15,7 +16,7 @@ template <class T> struct located {
   source_location where;
 
   template <class U>
-    requires detail::convertible<U&&, T>
+    requires std::is_convertible_v<U&&, T>
   constexpr located(U&& source, source_location place = source_location::current()) noexcept
       : value(static_cast<U&&>(source)), where{place} {}
 };

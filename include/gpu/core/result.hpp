@@ -7,6 +7,8 @@
 #include <gpu/core/error.hpp>     // IWYU pragma: export
 #include <gpu/core/expected.hpp>  // IWYU pragma: export
 
+#include <utility>
+
 #if defined(__CUDACC__) && defined(__NVCC__)
 #  include <new>
 #endif
@@ -22,19 +24,19 @@ namespace detail {
 
 /// Returns the `unexpected` that converts to any failed `result`.
 inline unexpected<cuda_error> fail(cuda_error error) noexcept {
-  return unexpected<cuda_error>(detail::move(error));
+  return unexpected<cuda_error>(std::move(error));
 }
 
 /// Returns the error of a failure, or for a success one without a call. Functions that are compiled
 /// once for all sources (gpu/compiler/compile.cpp, gpu/array/array.cpp) return it: `result` is
 /// another type in C++23.
 inline cuda_error error_or_none(result<> outcome) noexcept {
-  return outcome.has_value() ? no_error() : detail::move(outcome).error();
+  return outcome.has_value() ? no_error() : std::move(outcome).error();
 }
 /// Returns the `result` of such a function.
 inline result<> result_of_error(cuda_error error) noexcept {
   if (error.call() == nullptr) return {};
-  return fail(detail::move(error));
+  return fail(std::move(error));
 }
 
 template <class T> inline constexpr bool is_result = false;
@@ -55,7 +57,7 @@ struct GPU_TRY_needs_a_function_or_lambda_with_return_type_gpu_result {
   cuda_error error;
 
   template <class T, class E> operator expected<T, E>() && noexcept {
-    return unexpected<cuda_error>(detail::move(error));
+    return unexpected<cuda_error>(std::move(error));
   }
 };
 
@@ -63,12 +65,12 @@ struct GPU_TRY_needs_a_function_or_lambda_with_return_type_gpu_result {
 /// functions, cheap to compile.
 template <class Result>
 GPU_TRY_needs_a_function_or_lambda_with_return_type_gpu_result failure_of(Result& r) noexcept {
-  return {detail::move(r).error()};
+  return {std::move(r).error()};
 }
 
 /// Moves the value out, for `GPU_TRY`; returns nothing for `result<void>`.
 template <class T> T take_value(result<T>& r) noexcept {
-  if constexpr (!__is_same(T, void)) return *detail::move(r);
+  if constexpr (!__is_same(T, void)) return *std::move(r);
 }
 
 #if defined(__CUDACC__) && defined(__NVCC__)

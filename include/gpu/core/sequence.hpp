@@ -3,12 +3,12 @@
 /// `sequence<T>`: a small `std::vector`. (To include `<vector>` costs three and a half times what
 /// `cuda.h` does.)
 
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
-
+#include <concepts>
 #include <cstddef>
 #include <initializer_list>
 #include <new>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -27,10 +27,10 @@ template <class T> class sequence {
   sequence(const T* first, const T* last) { append(first, last); }
   /// Copies any other contiguous range of elements: `std::vector`, `std::span`, `std::array`.
   template <class Range>
-    requires(!detail::same<Range, sequence> &&
+    requires(!std::same_as<Range, sequence> &&
              requires(const Range& range) {
                range.size();
-               requires detail::convertible<decltype(*range.data()), T>;
+               requires std::is_convertible_v<decltype(*range.data()), T>;
              })
   sequence(const Range& range) {
     reserve(range.size());
@@ -39,15 +39,15 @@ template <class T> class sequence {
 
   sequence(const sequence& other) { append(other.begin(), other.end()); }
   sequence(sequence&& other) noexcept
-      : data_{detail::exchange(other.data_, nullptr)},
-        size_{detail::exchange(other.size_, 0u)},
-        capacity_{detail::exchange(other.capacity_, 0u)} {}
+      : data_{std::exchange(other.data_, nullptr)},
+        size_{std::exchange(other.size_, 0u)},
+        capacity_{std::exchange(other.capacity_, 0u)} {}
   sequence& operator=(const sequence& other) {
     if (this != &other) *this = sequence(other);
     return *this;
   }
   sequence& operator=(sequence&& other) noexcept {
-    sequence taken(detail::move(other));
+    sequence taken(std::move(other));
     swap(taken);
     return *this;
   }
@@ -72,14 +72,14 @@ template <class T> class sequence {
   const T& back() const noexcept { return data_[size_ - 1]; }
 
   void push_back(const T& element) { emplace_back(element); }
-  void push_back(T&& element) { emplace_back(detail::move(element)); }
+  void push_back(T&& element) { emplace_back(std::move(element)); }
   /// Constructs an element at the end. The arguments may refer to elements of the sequence.
   template <class... Arguments> T& emplace_back(Arguments&&... arguments) {
     if (size_ == capacity_) {
       // Constructed before the elements move, because the arguments may refer to them.
       T made(static_cast<Arguments&&>(arguments)...);
       reserve(size_ < 4 ? 8 : size_ * 2);
-      ::new (static_cast<void*>(data_ + size_)) T(detail::move(made));
+      ::new (static_cast<void*>(data_ + size_)) T(std::move(made));
     } else {
       ::new (static_cast<void*>(data_ + size_)) T(static_cast<Arguments&&>(arguments)...);
     }
@@ -92,7 +92,7 @@ template <class T> class sequence {
   void pop_back() noexcept { data_[--size_].~T(); }
   /// Removes one element and moves the later ones up.
   void erase(T* element) noexcept {
-    for (T* next = element + 1; next != end(); ++element, ++next) *element = detail::move(*next);
+    for (T* next = element + 1; next != end(); ++element, ++next) *element = std::move(*next);
     pop_back();
   }
   void assign(std::size_t size, const T& element) {
@@ -118,9 +118,9 @@ template <class T> class sequence {
     swap(grown);
   }
   void swap(sequence& other) noexcept {
-    detail::swap_values(data_, other.data_);
-    detail::swap_values(size_, other.size_);
-    detail::swap_values(capacity_, other.capacity_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
   }
 
   friend bool operator==(const sequence& a, const sequence& b) noexcept {
@@ -144,7 +144,7 @@ template <class T> class sequence {
   /// Moves the elements of `other` to new memory and leaves `other` empty.
   void take(sequence& other) noexcept {
     for (; size_ < other.size_; ++size_) {
-      ::new (static_cast<void*>(data_ + size_)) T(detail::move(other.data_[size_]));
+      ::new (static_cast<void*>(data_ + size_)) T(std::move(other.data_[size_]));
     }
     other.clear();
   }

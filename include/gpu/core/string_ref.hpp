@@ -3,32 +3,35 @@
 /// `string_ref` and `bytes_ref`: parameter types that accept a string or a block of bytes of any
 /// type, without `<string>`, `<string_view>` or `<span>`.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/text.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
 namespace detail {
 
 template <class Range>
-using element_of = remove_cv_t<remove_pointer_t<decltype(declval<const Range&>().data())>>;
+using element_of =
+    std::remove_cv_t<std::remove_pointer_t<decltype(std::declval<const Range&>().data())>>;
 
 template <class Range>
 concept contiguous_range = requires(const Range& range) {
   range.data();
   range.size();
-  requires is_pointer<decltype(range.data())>;
-  requires convertible<decltype(range.size()), std::size_t>;
+  requires std::is_pointer_v<decltype(range.data())>;
+  requires std::is_convertible_v<decltype(range.size()), std::size_t>;
 };
 
 template <class Range>
-concept string_like = contiguous_range<Range> && same<element_of<Range>, char>;
+concept string_like = contiguous_range<Range> && std::same_as<element_of<Range>, char>;
 
 template <class Range>
 concept bytes_like = contiguous_range<Range> && sizeof(element_of<Range>) == 1 &&
-                     trivially_copyable<element_of<Range>>;
+                     std::is_trivially_copyable_v<element_of<Range>>;
 
 }  // namespace detail
 

@@ -5,9 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <gpu/core/detail/traits.hpp>
 
+#include <concepts>
 #include <new>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -147,9 +148,10 @@ class text_builder {
 
   /// Appends a number in decimal.
   template <class Integer>
-    requires(is_integral<Integer> && !same<Integer, char> && !same<Integer, bool>)
+    requires(std::is_integral_v<Integer> && !std::same_as<Integer, char> &&
+             !std::same_as<Integer, bool>)
   text_builder& operator<<(Integer value) noexcept {
-    if constexpr (is_signed<Integer>) {
+    if constexpr (std::is_signed_v<Integer>) {
       if (value < 0) {
         *this << '-';
         return append_decimal(~static_cast<std::uint64_t>(value) + 1);

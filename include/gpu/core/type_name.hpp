@@ -4,11 +4,12 @@
 /// instances. All compilers and standard libraries yield the same names.
 
 #include <gpu/core/detail/name_writer.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/detail/value_name.hpp>
 #include <gpu/core/string_ref.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -69,7 +70,7 @@ template <class T> constexpr string_ref printed_type() noexcept {
 /// Clang prints local types without their function, but not their members.
 template <class T> constexpr name_fault hidden_fault() noexcept {
 #if defined(__clang__)
-  if constexpr (is_enum<T>) {
+  if constexpr (std::is_enum_v<T>) {
     return fault_in(printed_value<T{}>());
   } else if constexpr (requires { static_cast<T& (T::*)(const T&)>(&T::operator=); }) {
     constexpr string_ref whole = printed_value<static_cast<T& (T::*)(const T&)>(&T::operator=)>();
@@ -176,31 +177,33 @@ template <class R, class... A> struct function_parts<R(A..., ...)> : known_funct
 };
 
 /// Returns whether a pointer to `T` needs parentheses around its `*`.
-template <class T> inline constexpr bool binds_tighter = is_array<T> || function_parts<T>::known;
+template <class T>
+inline constexpr bool binds_tighter = std::is_array_v<T> || function_parts<T>::known;
 
 template <class T> constexpr void write_qualifiers(name_writer& out, bool in_front) noexcept {
-  if (is_const<T>) out.put(in_front ? "const " : " const");
-  if (is_volatile<T>) out.put(in_front ? "volatile " : " volatile");
+  if (std::is_const_v<T>) out.put(in_front ? "const " : " const");
+  if (std::is_volatile_v<T>) out.put(in_front ? "volatile " : " volatile");
 }
 
 /// Writes the part before the name in a declaration of a variable of type `T`.
 template <class T> constexpr void write_before(name_writer& out) noexcept {
-  if constexpr (is_pointer<T> || is_reference<T>) {
-    using pointed_at = conditional_t<is_pointer<T>, remove_pointer_t<T>, remove_reference_t<T>>;
+  if constexpr (std::is_pointer_v<T> || std::is_reference_v<T>) {
+    using pointed_at = std::conditional_t<std::is_pointer_v<T>, std::remove_pointer_t<T>,
+                                          std::remove_reference_t<T>>;
     write_before<pointed_at>(out);
     if (binds_tighter<pointed_at>) out.put('(');
-    out.put(is_pointer<T> ? "*" : is_lvalue_reference<T> ? "&" : "&&");
+    out.put(std::is_pointer_v<T> ? "*" : std::is_lvalue_reference_v<T> ? "&" : "&&");
     write_qualifiers<T>(out, false);
-  } else if constexpr (is_array<T>) {
-    write_before<remove_extent_t<T>>(out);
+  } else if constexpr (std::is_array_v<T>) {
+    write_before<std::remove_extent_t<T>>(out);
   } else if constexpr (function_parts<T>::known) {
     write_before<typename function_parts<T>::result>(out);
-  } else if constexpr (!same<T, remove_cv_t<T>>) {
-    const bool behind = is_member_pointer<T>;
+  } else if constexpr (!std::same_as<T, std::remove_cv_t<T>>) {
+    const bool behind = std::is_member_pointer_v<T>;
     if (!behind) write_qualifiers<T>(out, true);
-    write_before<remove_cv_t<T>>(out);
+    write_before<std::remove_cv_t<T>>(out);
     if (behind) write_qualifiers<T>(out, false);
-  } else if constexpr (is_null_pointer<T>) {
+  } else if constexpr (std::is_null_pointer_v<T>) {
     out.put("decltype(nullptr)");
   } else {
     if constexpr (has_device_name<T>) {
@@ -208,13 +211,14 @@ template <class T> constexpr void write_before(name_writer& out) noexcept {
     }
     constexpr string_ref printed = printed_type<T>();
     if (out.for_device) {
-      if (same<T, long double>) out.blame(name_fault::long_double);
+      if (std::same_as<T, long double>) out.blame(name_fault::long_double);
       // Faults of arguments that are written one by one are found there.
       constexpr std::size_t start = start_of_arguments(printed);
       out.blame(fault_in(template_parts<T>::known ? printed.substring(0, start) : printed));
       if constexpr (start == printed.size()) out.blame(hidden_fault<T>());
     }
-    using parts = conditional_t<readable_parts<T>::known, readable_parts<T>, template_parts<T>>;
+    using parts =
+        std::conditional_t<readable_parts<T>::known, readable_parts<T>, template_parts<T>>;
     if constexpr (parts::known) {
       // A reader does not need the default arguments, which the compiler leaves out.
       if (out.for_device || readable_parts<T>::known) {
@@ -228,17 +232,17 @@ template <class T> constexpr void write_before(name_writer& out) noexcept {
 
 /// Writes the part after the name.
 template <class T> constexpr void write_after(name_writer& out) noexcept {
-  if constexpr (is_pointer<T>) {
-    if (binds_tighter<remove_pointer_t<T>>) out.put(')');
-    write_after<remove_pointer_t<T>>(out);
-  } else if constexpr (is_reference<T>) {
-    if (binds_tighter<remove_reference_t<T>>) out.put(')');
-    write_after<remove_reference_t<T>>(out);
-  } else if constexpr (is_array<T>) {
+  if constexpr (std::is_pointer_v<T>) {
+    if (binds_tighter<std::remove_pointer_t<T>>) out.put(')');
+    write_after<std::remove_pointer_t<T>>(out);
+  } else if constexpr (std::is_reference_v<T>) {
+    if (binds_tighter<std::remove_reference_t<T>>) out.put(')');
+    write_after<std::remove_reference_t<T>>(out);
+  } else if constexpr (std::is_array_v<T>) {
     out.put('[');
-    if (extent<T> != 0) out.put_decimal(extent<T>);
+    if (std::extent_v<T> != 0) out.put_decimal(std::extent_v<T>);
     out.put(']');
-    write_after<remove_extent_t<T>>(out);
+    write_after<std::remove_extent_t<T>>(out);
   } else if constexpr (function_parts<T>::known) {
     function_parts<T>::write(out, function_parts<T>::end);
     write_after<typename function_parts<T>::result>(out);

@@ -7,7 +7,6 @@
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/error_reporter.hpp>
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -15,6 +14,7 @@
 #include <gpu/driver/detail/launch_ring.hpp>
 #include <gpu/driver/detail/process_state.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -147,7 +147,7 @@ struct entry_point<Member, CUresult (CUDAAPI* entry_points::*)(Parameters...)> {
     const CUresult code = (table->*Member)(arguments...);
     if (code == CUDA_SUCCESS) return {};
     CUstream stream = nullptr;
-    if constexpr ((gpu::detail::same<Parameters, CUstream> || ...)) {
+    if constexpr ((std::same_as<Parameters, CUstream> || ...)) {
       ((stream = stream_or(arguments, stream)), ...);
     }
     return call_failed(code, entry_point_index(Member), where, stream);

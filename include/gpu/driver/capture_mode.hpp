@@ -3,7 +3,6 @@
 /// The capture state of a stream, and the calls that a thread may make meanwhile. The captures
 /// themselves are in graph/stream_capture.hpp.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -16,6 +15,8 @@
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/event.hpp>
 #include <gpu/driver/stream.hpp>
+
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -129,7 +130,7 @@ inline result<> explain_no_capture(result<> told, const char* otherwise) noexcep
   out << "the stream is not being captured, so it has no graph to add this to. Begin a "
          "capture before, or use gpu::"
       << otherwise << '.';
-  return fail(record_error(detail::move(told).error().with_details(out.finish())));
+  return fail(record_error(std::move(told).error().with_details(out.finish())));
 }
 
 }  // namespace detail

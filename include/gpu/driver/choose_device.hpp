@@ -4,7 +4,6 @@
 
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/message_parts.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -20,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -259,12 +259,12 @@ inline result<device> device_of_name(const named_device& named, source_location 
                          : *chosen == 'G' ? find_device_by_uuid(chosen, where)
                                           : device::from_pci_bus_id(chosen, where);
   if (found.has_value()) return found;
-  cuda_error error = detail::move(found).error();
+  cuda_error error = std::move(found).error();
   if (error == errc::index_out_of_range || error == errc::invalid_argument) {
     out << ": " << error.details();
-    error = record_error(detail::move(error).with_details(out.finish()));
+    error = record_error(std::move(error).with_details(out.finish()));
   }
-  return fail(detail::move(error));
+  return fail(std::move(error));
 }
 
 }  // namespace detail

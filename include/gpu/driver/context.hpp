@@ -23,7 +23,9 @@
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/error_reporter.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -80,7 +82,7 @@ inline result<> explain_limit(result<> failed, context_limit which, std::size_t 
   } else {
     return failed;
   }
-  return fail(record_error(detail::move(error).with_details(out.finish()).with_values(asked, 0)));
+  return fail(record_error(std::move(error).with_details(out.finish()).with_values(asked, 0)));
 }
 
 }  // namespace detail
@@ -135,7 +137,7 @@ template <class Self> class context_operations {
     result<> set = in<&driver::entry_points::ctx_set_limit>("gpu::context::set_limit", where,
                                                             static_cast<CUlimit>(which), value);
     if (set.has_value()) return set;
-    return detail::explain_limit(detail::move(set), which, value);
+    return detail::explain_limit(std::move(set), which, value);
   }
 
   /// Returns the division between L1 cache and shared memory, for kernels without a preference of
@@ -298,7 +300,7 @@ class context : public context_operations<context> {
 
   // Refuses common guesses; the error says what to write.
   template <class Device>
-    requires detail::same<Device, gpu::device>
+    requires std::same_as<Device, gpu::device>
   explicit context(const Device&) noexcept {
     static_assert(detail::always_false<Device>,
                   "write gpu::context::create(device), or pass the device itself");
@@ -314,7 +316,7 @@ class context : public context_operations<context> {
     result<> created = driver::call<&driver::entry_points::ctx_create>(
         where, &native, nullptr, static_cast<unsigned>(flags), on.native());
     if (!created.has_value())
-      GPU_TRY(detail::explain_device(detail::move(created), on.native(), where));
+      GPU_TRY(detail::explain_device(std::move(created), on.native(), where));
     context made = adopt(context_ref::from_native(native, on));
     GPU_TRY(driver::call<&driver::entry_points::ctx_pop_current>(where, &native));
     return made;

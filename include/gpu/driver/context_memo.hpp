@@ -3,15 +3,16 @@
 /// `context_memo`: keeps what is made once for each context or device.
 
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/context_or_device.hpp>
 #include <gpu/system/mutex.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -95,7 +96,7 @@ template <class Value, class Key = bool> class context_memo : detail::memo_base 
       if (entry* const known = find(id, key)) return &known->value;
     }
     Value value = GPU_TRY(make());
-    auto* const made = new (std::nothrow) entry{nullptr, id, key, detail::move(value)};
+    auto* const made = new (std::nothrow) entry{nullptr, id, key, std::move(value)};
     if (made == nullptr)
       return detail::fail(detail::out_of_host_memory_error(function, sizeof(entry), where));
     entry* kept = made;
@@ -115,10 +116,10 @@ template <class Value, class Key = bool> class context_memo : detail::memo_base 
 
   /// Does the same for a memo of one value for each context.
   template <class Make>
-    requires(detail::same<Key, bool>)
+    requires(std::same_as<Key, bool>)
   result<Value*> get(context_or_device on, Make make,
                      source_location where = source_location::current()) {
-    return get(on, false, detail::move(make), where);
+    return get(on, false, std::move(make), where);
   }
 
   /// Destroys all values.
@@ -176,7 +177,7 @@ template <class Value, class Key = bool> class context_memo : detail::memo_base 
     return taken;
   }
   static void destroy(entry* first) noexcept {
-    while (first != nullptr) delete detail::exchange(first, first->next);
+    while (first != nullptr) delete std::exchange(first, first->next);
   }
 
   mutable detail::mutex lock_;

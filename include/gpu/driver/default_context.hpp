@@ -4,7 +4,6 @@
 /// can be used.
 
 #include <gpu/core/detail/last_error_mark.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -13,6 +12,8 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/primary_context.hpp>
 #include <gpu/driver/device.hpp>
+
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -28,7 +29,7 @@ namespace gpu { inline namespace v1 {
 /// device. **Capture**, **Threads**: as `make`.
 template <class Make>
 auto default_context(Make make, source_location where = source_location::current())
-    -> decltype(make(detail::declval<device>())) {
+    -> decltype(make(std::declval<device>())) {
   detail::named_device named;
   GPU_TRY(detail::find_named_device(named, where));
   if (!named.origin.empty()) return make(GPU_TRY(detail::device_of_name(named, where)));
@@ -46,8 +47,7 @@ auto default_context(Make make, source_location where = source_location::current
     if (count == 1) return made;
     detail::text_builder out;
     out << "none of the " << count << " devices can be used. " << tried.finish();
-    return detail::fail(
-        detail::record_error(detail::move(made).error().with_details(out.finish())));
+    return detail::fail(detail::record_error(std::move(made).error().with_details(out.finish())));
   }
   return detail::fail(detail::device_out_of_range("gpu::default_context", 0, count, where));
 }

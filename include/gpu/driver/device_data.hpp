@@ -4,7 +4,6 @@
 /// (The base-2 logarithm of an integer `n`, for shapes that are powers of two, is
 /// `std::bit_width(n) - 1` of `<bit>`.)
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -13,6 +12,7 @@
 #include <gpu/driver/device.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -45,7 +45,7 @@ struct device_data : device_limits {
       int value = 0;
       GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(where, &value, which,
                                                                         asked.native()));
-      number = static_cast<detail::remove_cvref_t<decltype(number)>>(value);
+      number = static_cast<std::remove_cvref_t<decltype(number)>>(value);
       return {};
     };
     int threads = 0;

@@ -5,8 +5,6 @@
 /// error code alone does not.
 
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -21,6 +19,8 @@
 
 #include <cstddef>
 #include <new>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -159,12 +159,12 @@ class driver_log_listener {
   /// **Errors**: `errc::not_supported` if the driver keeps no log; `errc::out_of_host_memory`; the
   /// driver's.
   template <class Function>
-    requires requires(detail::remove_cvref_t<Function>& callable) {
+    requires requires(std::remove_cvref_t<Function>& callable) {
       callable(driver_log_level{}, string_ref{});
     }
   static result<driver_log_listener> create(
       Function&& function, source_location where = source_location::current()) noexcept {
-    using callback = detail::log_callback<detail::remove_cvref_t<Function>>;
+    using callback = detail::log_callback<std::remove_cvref_t<Function>>;
     driver_log_listener listener;
     listener.callback_ = new (std::nothrow) callback{static_cast<Function&&>(function), where};
     if (listener.callback_ == nullptr) {
@@ -178,14 +178,14 @@ class driver_log_listener {
   }
 
   driver_log_listener(driver_log_listener&& from) noexcept
-      : native_{detail::exchange(from.native_, nullptr)},
-        callback_{detail::exchange(from.callback_, nullptr)},
+      : native_{std::exchange(from.native_, nullptr)},
+        callback_{std::exchange(from.callback_, nullptr)},
         destroy_{from.destroy_} {}
   driver_log_listener& operator=(driver_log_listener&& from) noexcept {
-    driver_log_listener taken(detail::move(from));
-    detail::swap_values(native_, taken.native_);
-    detail::swap_values(callback_, taken.callback_);
-    detail::swap_values(destroy_, taken.destroy_);
+    driver_log_listener taken(std::move(from));
+    std::swap(native_, taken.native_);
+    std::swap(callback_, taken.callback_);
+    std::swap(destroy_, taken.destroy_);
     return *this;
   }
   ~driver_log_listener() {

@@ -22,6 +22,9 @@
 #include <gpu/driver/elapsed_time.hpp>
 #include <gpu/driver/stream.hpp>
 
+#include <type_traits>
+#include <utility>
+
 namespace gpu { inline namespace v1 {
 
 struct event_options {
@@ -153,13 +156,13 @@ class event : public event_operations<event> {
     result<> made =
         driver::call_in<&driver::entry_points::event_create>(in.native(), where, &native, flags);
     event owner{event_ref::from_native(native, in, options)};
-    GPU_TRY(detail::move(made));
+    GPU_TRY(std::move(made));
     return owner;
   }
 
   // Refuses common guesses; the error says what to write.
   template <class On>
-    requires detail::convertible<const On&, context_or_device>
+    requires std::is_convertible_v<const On&, context_or_device>
   explicit event(const On&) noexcept {
     static_assert(detail::always_false<On>, "write gpu::event::create(device)");
   }
@@ -267,12 +270,12 @@ namespace detail {
 inline cuda_error explain_elapsed(cuda_error error) noexcept {
   if (error.domain() != error_domain::driver) return error;
   if (error.code() == CUDA_ERROR_INVALID_HANDLE) {
-    return record_error(detail::move(error).with_details(
+    return record_error(std::move(error).with_details(
         text("gpu::elapsed: start or stop was never recorded, or was recorded in a capture only. "
              "Write gpu::record(stream, event) for both first.")));
   }
   if (error.code() == CUDA_ERROR_NOT_READY) {
-    return record_error(detail::move(error).with_details(
+    return record_error(std::move(error).with_details(
         text("gpu::elapsed: the work before start or stop has not finished. Write "
              "stop.synchronize() first.")));
   }
@@ -305,7 +308,7 @@ inline result<elapsed_time> elapsed(event_ref start, event_ref stop,
   float milliseconds = 0;
   result<> told = driver::call<&driver::entry_points::event_elapsed_time>(
       where, &milliseconds, start.native(), stop.native());
-  if (!told.has_value()) return detail::fail(detail::explain_elapsed(detail::move(told).error()));
+  if (!told.has_value()) return detail::fail(detail::explain_elapsed(std::move(told).error()));
   return elapsed_time::from_milliseconds(milliseconds);
 }
 

@@ -3,7 +3,6 @@
 /// Green contexts, multiprocessors of a device set apart for the streams made in them:
 /// `green_context` owns one, `green_context_ref` names one.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -19,6 +18,8 @@
 #include <gpu/driver/event.hpp>
 #include <gpu/driver/multiprocessor_set.hpp>
 #include <gpu/driver/stream.hpp>
+
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -59,7 +60,7 @@ template <class Self> class green_context_operations {
         where, &native, self().native(), unsigned{CU_STREAM_NON_BLOCKING}, options.priority);
     stream owner =
         stream::adopt(native != nullptr ? stream_ref::from_native(native, primary) : stream_ref{});
-    GPU_TRY(detail::move(made));
+    GPU_TRY(std::move(made));
     return owner;
   }
 
@@ -175,7 +176,7 @@ class green_context : public green_context_operations<green_context> {
     result<> made = driver::call<&driver::entry_points::green_ctx_create>(
         where, &native, described, with.device().native(), unsigned{CU_GREEN_CTX_DEFAULT_STREAM});
     green_context owner{green_context_ref::from_native(native, with.device())};
-    GPU_TRY(detail::move(made));
+    GPU_TRY(std::move(made));
     return owner;
   }
 

@@ -6,7 +6,6 @@
 #include <gpu/driver/detail/host_call.hpp>
 #include <gpu/driver/detail/queued_call.hpp>
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -16,6 +15,8 @@
 #include <gpu/driver/stream.hpp>
 
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -23,8 +24,9 @@ namespace detail {
 
 /// The type in which a callable is stored; a function is stored as a pointer.
 template <class Function>
-using stored_callable_t = conditional_t<is_function<remove_reference_t<Function>>,
-                                        remove_reference_t<Function>*, remove_cvref_t<Function>>;
+using stored_callable_t =
+    std::conditional_t<std::is_function_v<std::remove_reference_t<Function>>,
+                       std::remove_reference_t<Function>*, std::remove_cvref_t<Function>>;
 
 /// Runs and destroys the callable. If the context has a fault, the driver calls this too, and the
 /// callable is only destroyed.
@@ -45,7 +47,7 @@ result<> capture_host_function(const stream_ref& stream, Call*& owned,
   std::size_t count = 0;
   GPU_TRY(driver::call<&driver::entry_points::stream_get_capture_info>(
       where, stream.native(), &status, nullptr, &graph, &nodes, &edges, &count));
-  Call* const call = exchange(owned, nullptr);
+  Call* const call = std::exchange(owned, nullptr);
   GPU_TRY(keep_in_graph(graph, call, &Call::destroy_at, where));
   return driver::call<&driver::entry_points::launch_host_func>(
       where, stream.native(), CUhostFn{&Call::run_at}, static_cast<void*>(call));

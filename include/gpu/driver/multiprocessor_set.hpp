@@ -3,8 +3,6 @@
 /// `multiprocessor_set`: multiprocessors of a device, to be split into groups for green contexts.
 
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -21,6 +19,7 @@
 
 #include <cstdint>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -54,7 +53,7 @@ class multiprocessor_set {
     found.device_ = on.native();
     result<> got = driver::call<&driver::entry_points::device_get_dev_resource>(
         where, on.native(), &found.native_, CU_DEV_RESOURCE_TYPE_SM);
-    if (!got.has_value()) GPU_TRY(detail::explain_device(detail::move(got), on.native(), where));
+    if (!got.has_value()) GPU_TRY(detail::explain_device(std::move(got), on.native(), where));
     return found;
   }
 
@@ -159,13 +158,13 @@ inline result<> check_split(const multiprocessor_set& from, bool of_split, split
 class multiprocessor_split {
  public:
   multiprocessor_split(multiprocessor_split&& other) noexcept
-      : groups_{detail::move(other.groups_)},
-        size_{detail::exchange(other.size_, 0u)},
-        rest_{detail::exchange(other.rest_, multiprocessor_set())} {}
+      : groups_{std::move(other.groups_)},
+        size_{std::exchange(other.size_, 0u)},
+        rest_{std::exchange(other.rest_, multiprocessor_set())} {}
   multiprocessor_split& operator=(multiprocessor_split&& other) noexcept {
-    groups_ = detail::move(other.groups_);
-    size_ = detail::exchange(other.size_, 0u);
-    rest_ = detail::exchange(other.rest_, multiprocessor_set());
+    groups_ = std::move(other.groups_);
+    size_ = std::exchange(other.size_, 0u);
+    rest_ = std::exchange(other.rest_, multiprocessor_set());
     return *this;
   }
 

@@ -2,7 +2,6 @@
 /// \file
 /// Peers: devices that reach each other's memory.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -18,6 +17,7 @@
 #include <gpu/driver/device.hpp>
 
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -67,7 +67,7 @@ inline cuda_error no_peers_error(const char* function, device a, device b, const
 inline result<> explain_devices(result<> failed, device a, device b,
                                 source_location where) noexcept {
   if (failed.has_value()) return failed;
-  return explain_device(explain_device(detail::move(failed), a.native(), where), b.native(), where);
+  return explain_device(explain_device(std::move(failed), a.native(), where), b.native(), where);
 }
 
 }  // namespace detail

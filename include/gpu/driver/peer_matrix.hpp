@@ -3,8 +3,6 @@
 /// `peer_matrix`: for all pairs of devices, whether one reaches the memory of the other.
 
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/unique_handle.hpp>
@@ -13,6 +11,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -56,10 +55,10 @@ class peer_matrix {
   }
 
   peer_matrix(peer_matrix&& other) noexcept
-      : count_{detail::exchange(other.count_, 0)}, reach_{detail::move(other.reach_)} {}
+      : count_{std::exchange(other.count_, 0)}, reach_{std::move(other.reach_)} {}
   peer_matrix& operator=(peer_matrix&& other) noexcept {
-    count_ = detail::exchange(other.count_, 0);
-    reach_ = detail::move(other.reach_);
+    count_ = std::exchange(other.count_, 0);
+    reach_ = std::move(other.reach_);
     return *this;
   }
 

@@ -18,6 +18,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -287,13 +289,13 @@ class stream : public stream_operations<stream> {
     result<> made = driver::call_in<&driver::entry_points::stream_create_with_priority>(
         in.native(), where, &native, static_cast<unsigned>(options.kind), options.priority);
     stream owner{native != nullptr ? stream_ref::from_native(native, in) : stream_ref{}};
-    GPU_TRY(detail::move(made));
+    GPU_TRY(std::move(made));
     return owner;
   }
 
   // Refuses common guesses; the error says what to write.
   template <class On>
-    requires detail::convertible<const On&, context_or_device>
+    requires std::is_convertible_v<const On&, context_or_device>
   explicit stream(const On&) noexcept {
     static_assert(detail::always_false<On>, "write gpu::stream::create(device)");
   }
@@ -325,7 +327,8 @@ namespace detail {
 /// What the functions take first that create objects for a device, or a count without it.
 template <class T>
 concept begins_creation =
-    is_integral<T> || convertible<const T&, context_or_device> || convertible<const T&, stream_ref>;
+    std::is_integral_v<T> || std::is_convertible_v<const T&, context_or_device> ||
+    std::is_convertible_v<const T&, stream_ref>;
 
 }  // namespace detail
 }}  // namespace gpu::v1

@@ -3,7 +3,6 @@
 /// `stream_attribute`: the attributes of a stream, each with the type of its value.
 
 #include <gpu/core/detail/ieee_number.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -20,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -263,9 +263,8 @@ result<> set_attribute(stream_ref of, const stream_attribute_t<Attribute>& value
         static_cast<const CUstreamAttrValue*>(&native));
   });
   if (done.has_value()) return done;
-  return detail::fail(detail::explain_excess(detail::move(done).error(),
-                                             static_cast<CUlaunchAttributeID>(Attribute), native,
-                                             of.device()));
+  return detail::fail(detail::explain_excess(
+      std::move(done).error(), static_cast<CUlaunchAttributeID>(Attribute), native, of.device()));
 }
 
 /// Copies the attributes of `from` to `to`, including the priority.

@@ -2,7 +2,6 @@
 /// \file
 /// `child_graph_node`: a graph inside a graph.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -22,6 +21,7 @@
 #include <gpu/graph/node_description.hpp>
 
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -120,7 +120,7 @@ inline result<graph_ref> child_of(graph_node node,
       where, node.native(), &child);
   if (!queried.has_value()) {
     return detail::fail(
-        detail::explain_kind(detail::move(queried).error(), node, graph_node_kind::child_graph));
+        detail::explain_kind(std::move(queried).error(), node, graph_node_kind::child_graph));
   }
   return graph_ref::from_native(child, node.context());
 }

@@ -2,7 +2,6 @@
 /// \file
 /// `dependencies`: the nodes that a new node of a graph, or the next node of a capture, depends on.
 
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -17,6 +16,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -138,7 +138,7 @@ class dependencies {
   const CUgraphEdgeData* edges() const noexcept {
     return all_.many_edges != nullptr ? all_.many_edges : all_.few_edges;
   }
-  void swap(dependencies& other) noexcept { other.all_ = detail::exchange(all_, other.all_); }
+  void swap(dependencies& other) noexcept { other.all_ = std::exchange(all_, other.all_); }
   bool reserve(std::size_t count) noexcept {
     if (count <= few) return true;
     all_.many_nodes = new (std::nothrow) CUgraphNode[count];

@@ -2,7 +2,6 @@
 /// \file
 /// `graph_edge` and `graph_edge_list`, which `graph::edges` returns.
 
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -14,6 +13,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -61,10 +61,10 @@ class graph_edge_list {
 
  private:
   void swap(graph_edge_list& other) noexcept {
-    nodes_ = detail::exchange(other.nodes_, nodes_);
-    data_ = detail::exchange(other.data_, data_);
-    size_ = detail::exchange(other.size_, size_);
-    context_ = detail::exchange(other.context_, context_);
+    nodes_ = std::exchange(other.nodes_, nodes_);
+    data_ = std::exchange(other.data_, data_);
+    size_ = std::exchange(other.size_, size_);
+    context_ = std::exchange(other.context_, context_);
   }
 
   CUgraphNode* nodes_ = nullptr;

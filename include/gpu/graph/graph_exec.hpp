@@ -3,7 +3,6 @@
 /// `graph_exec`, an executable graph; `launch` runs it on a stream any number of times.
 
 #include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -29,6 +28,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -128,12 +129,11 @@ class graph_exec {
         from.context().native(), where, &native, from.native(), &parameters);
     graph_exec owner = graph_exec::adopt(native, from.context());
     if (!made.has_value()) {
-      return detail::fail(
-          detail::explain_instantiate_error(detail::move(made).error(), parameters));
+      return detail::fail(detail::explain_instantiate_error(std::move(made).error(), parameters));
     }
     detail::share_taking shares{nullptr, "gpu::graph_exec::instantiate", where};
     GPU_TRY(detail::take_of_graph(shares, from));
-    owner.keep(detail::move(shares.taken));
+    owner.keep(std::move(shares.taken));
     return owner;
   }
 
@@ -174,12 +174,12 @@ class graph_exec {
       return called;
     });
     if (done) {  // even if the context could not be restored afterwards
-      keep(detail::move(shares.taken));
+      keep(std::move(shares.taken));
       detail::destroy_put_aside();
       return updated;
     }
     return detail::fail(
-        detail::explain_update_error(detail::move(updated).error(), info, from.context()));
+        detail::explain_update_error(std::move(updated).error(), info, from.context()));
   }
 
   /// Sets the parameters of a node to those of another description of its kind, for later launches.
@@ -197,7 +197,7 @@ class graph_exec {
   result<> set(graph_node node, Description&& description,
                source_location where = source_location::current()) noexcept {
     static_assert(
-        !requires { detail::remove_reference_t<Description>::keeps_callable; },
+        !requires { std::remove_reference_t<Description>::keeps_callable; },
         "gpu::graph_exec::set: an executable graph cannot keep a callable alive: set it "
         "in the graph, and call gpu::graph_exec::update");
     GPU_TRY(detail::require(*this, "gpu::graph_exec::set", where));
@@ -216,10 +216,10 @@ class graph_exec {
     });
     if (!done) {
       return detail::fail(detail::explain_description(
-          detail::move(set).error(), node, detail::remove_reference_t<Description>::node_kind));
+          std::move(set).error(), node, std::remove_reference_t<Description>::node_kind));
     }
     detail::add_shares(shares.taken, keep({}));
-    keep(detail::move(shares.taken));
+    keep(std::move(shares.taken));
     return set;  // an error if the context could not be restored afterwards
   }
 
@@ -234,7 +234,7 @@ class graph_exec {
     result<> set = driver::call<&driver::entry_points::graph_node_set_enabled>(
         where, native(), node.native(), enabled);
     if (set.has_value()) return set;
-    return detail::fail(detail::explain_set_enabled(detail::move(set).error(), node));
+    return detail::fail(detail::explain_set_enabled(std::move(set).error(), node));
   }
   /// Returns whether a kernel, copy or fill node is enabled. **Errors**: as `set_enabled`.
   /// (cuGraphNodeGetEnabled)
@@ -246,7 +246,7 @@ class graph_exec {
     result<> queried = driver::call<&driver::entry_points::graph_node_get_enabled>(
         where, native(), node.native(), &enabled);
     if (!queried.has_value())
-      return detail::fail(detail::explain_set_enabled(detail::move(queried).error(), node));
+      return detail::fail(detail::explain_set_enabled(std::move(queried).error(), node));
     return enabled != 0;
   }
 
@@ -268,7 +268,7 @@ class graph_exec {
   /// Replaces the shares that are kept, and returns the previous ones.
   detail::object_shares keep(detail::object_shares shares) noexcept {
     detail::graph_exec_handle name = handle_.release();
-    detail::object_shares before(detail::exchange(name.shares, shares.release()));
+    detail::object_shares before(std::exchange(name.shares, shares.release()));
     handle_.reset(name);
     return before;
   }
@@ -288,7 +288,7 @@ inline result<> require(const graph_exec& exec, const char* function,
 /// Says that the stream of a launch or an upload is being captured, if it is.
 inline result<> explain_launch_in_capture(result<> failed, const stream_ref& stream) noexcept {
   return fail(explain_capture(
-      detail::move(failed).error(), stream,
+      std::move(failed).error(), stream,
       ", and a capture cannot contain the launch or upload of an executable graph, which has "
       "invalidated it; end it and capture again, with the graph as a child_graph_node."));
 }
@@ -309,7 +309,7 @@ inline result<> launch_checked(stream_ref stream, const graph_exec& exec,
     return queue<&driver::entry_points::graph_launch>(stream, graph_label, where, exec.native(),
                                                       stream.native());
   });
-  return queued.has_value() ? queued : explain_launch_in_capture(detail::move(queued), stream);
+  return queued.has_value() ? queued : explain_launch_in_capture(std::move(queued), stream);
 }
 
 }  // namespace detail
@@ -345,7 +345,7 @@ inline result<> upload(stream_ref stream, const graph_exec& exec,
     return driver::call<&driver::entry_points::graph_upload>(where, exec.native(), stream.native());
   });
   if (queued.has_value()) return queued;
-  return detail::explain_launch_in_capture(detail::move(queued), stream);
+  return detail::explain_launch_in_capture(std::move(queued), stream);
 }
 
 }}  // namespace gpu::v1

@@ -2,8 +2,6 @@
 /// \file
 /// `graph_node` refers to a node of a graph; `graph_node_list` holds several.
 
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -17,6 +15,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -107,13 +106,13 @@ class graph_node_list {
  public:
   graph_node_list() noexcept = default;
   graph_node_list(graph_node_list&& other) noexcept
-      : nodes_{detail::exchange(other.nodes_, nullptr)},
-        size_{detail::exchange(other.size_, std::size_t{0})},
+      : nodes_{std::exchange(other.nodes_, nullptr)},
+        size_{std::exchange(other.size_, std::size_t{0})},
         context_{other.context_} {}
   graph_node_list& operator=(graph_node_list&& other) noexcept {
     CUgraphNode* mine = nodes_;
-    nodes_ = detail::exchange(other.nodes_, nullptr);
-    size_ = detail::exchange(other.size_, std::size_t{0});
+    nodes_ = std::exchange(other.nodes_, nullptr);
+    size_ = std::exchange(other.size_, std::size_t{0});
     context_ = other.context_;
     if (mine != nodes_) delete[] mine;
     return *this;
@@ -196,7 +195,7 @@ result<graph_node_list> list_neighbors(graph_node node, source_location where) n
   }
   result<> listed = driver::call<Member>(where, node.native(), nodes, edges, &count);
   delete[] edges;
-  GPU_TRY(detail::move(listed));
+  GPU_TRY(std::move(listed));
   return list;
 }
 

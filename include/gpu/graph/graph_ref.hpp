@@ -23,6 +23,8 @@
 #include <gpu/graph/node_description.hpp>
 
 #include <new>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -145,7 +147,7 @@ template <class Self> class graph_operations {
   /// (cuUserObjectCreate, cuGraphRetainUserObject)
   template <class T>
   result<> keep(T object, source_location where = source_location::current()) const noexcept {
-    static_assert(detail::nothrow_constructible<T, T>, "moving the object must not throw");
+    static_assert(std::is_nothrow_constructible_v<T, T>, "moving the object must not throw");
     GPU_TRY(require("gpu::graph::keep", where));
     detail::destroy_put_aside();
     auto* value = new (std::nothrow) detail::kept_value<T>(static_cast<T&&>(object));
@@ -259,9 +261,8 @@ inline share_taking shares_for(const graph_ref& graph, const char* function,
 inline result<> keep_taken(const graph_ref& graph, share_taking& taking) noexcept {
   graph_keeper* const keeper = graph_access::keeper_of(graph);
   if (keeper == nullptr)
-    return keep_by_driver(graph.native(), detail::move(taking.taken), taking.function,
-                          taking.where);
-  add_shares(keeper->shares, detail::move(taking.taken));
+    return keep_by_driver(graph.native(), std::move(taking.taken), taking.function, taking.where);
+  add_shares(keeper->shares, std::move(taking.taken));
   return {};
 }
 
@@ -302,7 +303,7 @@ result<graph_node> graph_operations<Self>::add(const dependencies& after, Descri
                                                source_location where) const noexcept {
   GPU_TRY(require("gpu::graph::add", where));
   GPU_TRY(detail::require_dependencies(after, "gpu::graph::add", where,
-                                       detail::remove_reference_t<Description>::node_kind));
+                                       std::remove_reference_t<Description>::node_kind));
   detail::destroy_put_aside();
   const graph_ref graph = self();
   CUgraphNode made = nullptr;

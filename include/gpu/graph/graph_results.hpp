@@ -2,7 +2,6 @@
 /// \file
 /// The reasons why a graph cannot be instantiated, or an executable graph cannot be updated.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/text.hpp>
@@ -11,6 +10,7 @@
 #include <gpu/graph/graph_node.hpp>
 
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -89,7 +89,7 @@ inline cuda_error explain_instantiate_error(
       out << "the graph was moved into another one, or it allocates memory and has an executable "
              "graph already; instantiate the other graph, or destroy the executable graph.";
   }
-  return record_error(detail::move(error)
+  return record_error(std::move(error)
                           .with_details(out.finish())
                           .with_values(static_cast<std::uint64_t>(parameters.result_out), 0));
 }
@@ -110,7 +110,7 @@ inline cuda_error explain_update_error(cuda_error error, const CUgraphExecUpdate
     if (kind.has_value()) out << ", for a node of kind " << name_of(*kind);
   }
   out << "; instantiate the new graph.";
-  return record_error(detail::move(error)
+  return record_error(std::move(error)
                           .with_details(out.finish())
                           .with_values(static_cast<std::uint64_t>(info.result), 0));
 }

@@ -5,13 +5,13 @@
 #include <gpu/driver/detail/host_call.hpp>
 #include <gpu/graph/node_description.hpp>
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/graph/graph_node.hpp>
 
 #include <new>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -29,7 +29,8 @@ template <class Function> class host_node {
   static constexpr graph_node_kind node_kind = graph_node_kind::host_function;
   static constexpr bool keeps_callable = true;
 
-  explicit host_node(Function function) noexcept(detail::nothrow_constructible<Function, Function>)
+  explicit host_node(Function function) noexcept(
+      std::is_nothrow_constructible_v<Function, Function>)
       : function_(static_cast<Function&&>(function)) {}
 
  private:

@@ -2,7 +2,6 @@
 /// \file
 /// `kernel_node`: a node that launches a kernel.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/context.hpp>
@@ -18,6 +17,8 @@
 #include <gpu/kernel/host_argument.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/kernel/launch_config.hpp>
+
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -58,7 +59,7 @@ template <class... Parameters> class kernel_node {
  private:
   friend struct detail::node_access;
 
-  static constexpr bool as_pointers[] = {detail::is_pointer<Parameters>..., false};
+  static constexpr bool as_pointers[] = {std::is_pointer_v<Parameters>..., false};
 
   result<> describe(detail::node_parameters& to, context_ref context,
                     source_location where) noexcept {

@@ -2,7 +2,6 @@
 /// \file
 /// Nodes that copy, fill, allocate and free memory.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -23,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -88,7 +88,7 @@ class fill_node {
 
   template <device_range Destination>
   fill_node(Destination&& destination,
-            const detail::remove_cv_t<detail::element_t<Destination>>& value) noexcept
+            const std::remove_cv_t<detail::element_t<Destination>>& value) noexcept
       : destination_{detail::copy_end_of(destination)},
         element_size_{sizeof value},
         pattern_{detail::fill_pattern<detail::element_t<Destination>>(value)} {}

@@ -3,7 +3,6 @@
 /// Descriptions of nodes. Each header ..._node.hpp has the description of one kind of node:
 /// `graph::add` adds a node from it, and `set` changes a node to it.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/context.hpp>
@@ -11,6 +10,7 @@
 #include <gpu/graph/graph_node.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -61,7 +61,7 @@ struct node_access {
 
 /// A description of a node, such as `kernel_node` or `host_node`.
 template <class D>
-concept node_description = requires { detail::remove_reference_t<D>::node_kind; };
+concept node_description = requires { std::remove_reference_t<D>::node_kind; };
 
 /// A node that does nothing; it joins dependencies.
 class empty_node {

@@ -2,7 +2,6 @@
 /// \file
 /// Nodes that copy and fill 2D and 3D regions: rows and planes with a pitch, whole or in part.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -15,6 +14,8 @@
 #include <gpu/memory/copy_2d.hpp>
 #include <gpu/memory/detail/region_side.hpp>
 #include <gpu/memory/fill.hpp>
+
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -72,7 +73,7 @@ class fill_region_node {
     requires(detail::is_device_region<Destination>())
   fill_region_node(
       Destination&& destination,
-      const detail::remove_cv_t<typename detail::pitched_view_t<Destination>::element_type>&
+      const std::remove_cv_t<typename detail::pitched_view_t<Destination>::element_type>&
           value) noexcept
       : region_{detail::side_of(destination)},
         pattern_{detail::fill_pattern<typename detail::pitched_view_t<Destination>::element_type>(

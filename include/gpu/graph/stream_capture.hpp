@@ -29,6 +29,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -69,8 +70,8 @@ class [[nodiscard]] stream_capture {
           where, stream.native(), static_cast<CUstreamCaptureMode>(mode));
     });
     if (begun.has_value()) return begun;
-    return detail::fail(detail::explain_capture(detail::move(begun).error(), stream,
-                                                detail::one_capture_at_a_time));
+    return detail::fail(
+        detail::explain_capture(std::move(begun).error(), stream, detail::one_capture_at_a_time));
   }
 
   /// Begins a capture that adds to an existing graph. Its first node depends on the nodes in
@@ -98,8 +99,8 @@ class [[nodiscard]] stream_capture {
     });
     if (begun.has_value()) return begun;
     return detail::fail(detail::explain_capture(
-        detail::explain_dependencies(detail::move(begun).error(), into.native(), after, false),
-        stream, detail::one_capture_at_a_time));
+        detail::explain_dependencies(std::move(begun).error(), into.native(), after, false), stream,
+        detail::one_capture_at_a_time));
   }
 
   stream_ref stream() const noexcept { return state_.get().stream; }
@@ -129,7 +130,7 @@ class [[nodiscard]] stream_capture {
     if (!done.has_value()) {
       // If the driver was not even called, the stream is still being captured.
       drop(ended);
-      return detail::fail(detail::move(done).error());
+      return detail::fail(std::move(done).error());
     }
     if (native != nullptr) GPU_TRY(detail::graph_access::add_keeper(owner, function, where));
     const graph_ref made = ended.into ? ended.into : owner;
@@ -257,12 +258,12 @@ inline cuda_error explain_capture_dependencies(cuda_error error, const stream_re
                                                const dependencies& nodes) noexcept {
   if (!is_invalid_value(error) && !is_driver_error(error, CUDA_ERROR_ILLEGAL_STATE)) return error;
   const result<capture_info> info = capture_of(stream, error.where());
-  if (!info.has_value()) return record_error(detail::move(error));
+  if (!info.has_value()) return record_error(std::move(error));
   if (info->status == capture_status::none) {
-    return record_error(detail::move(error).with_details(
+    return record_error(std::move(error).with_details(
         text("the stream is not being captured; call gpu::stream_capture::begin first.")));
   }
-  return explain_dependencies(detail::move(error), info->graph.native(), nodes, false);
+  return explain_dependencies(std::move(error), info->graph.native(), nodes, false);
 }
 
 inline result<> change_capture_dependencies(const char* function, const stream_ref& stream,
@@ -276,7 +277,7 @@ inline result<> change_capture_dependencies(const char* function, const stream_r
         nodes.size(), flags);
   });
   if (changed.has_value()) return changed;
-  return fail(explain_capture_dependencies(detail::move(changed).error(), stream, nodes));
+  return fail(explain_capture_dependencies(std::move(changed).error(), stream, nodes));
 }
 
 }  // namespace detail

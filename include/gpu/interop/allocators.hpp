@@ -2,7 +2,6 @@
 /// \file
 /// Allocators for the standard containers: `pinned_allocator<T>` and `managed_allocator<T>`.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/kernel_argument.hpp>
@@ -24,6 +23,7 @@
 #include <cstdint>
 #include <new>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace gpu { inline namespace v1 {
@@ -32,7 +32,7 @@ namespace gpu { inline namespace v1 {
 class bad_allocation : public std::bad_alloc {
  public:
   explicit bad_allocation(cuda_error error) noexcept
-      : error_{detail::move(error)}, message_{error_.message()} {}
+      : error_{std::move(error)}, message_{error_.message()} {}
 
   const char* what() const noexcept override { return message_.c_str(); }
   const cuda_error& error() const noexcept { return error_; }
@@ -48,7 +48,7 @@ namespace detail {
 /// program with the message on the error reporter.
 [[noreturn]] inline void throw_bad_allocation(cuda_error error) {
 #if defined(__cpp_exceptions)
-  throw bad_allocation(detail::move(error));
+  throw bad_allocation(std::move(error));
 #else
   report(error);
   __builtin_abort();

@@ -10,7 +10,6 @@
 #include <gpu/array/view_axes.hpp>
 #include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -26,6 +25,7 @@
 #include <gpu/system/library_table.hpp>
 
 #include <cuda.h>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -175,7 +175,7 @@ class cublas_handle {
     using element = detail::viewed_element_t<C>;
     constexpr int rank = detail::viewed_rank<C>;
     detail::check_product<A, B>();
-    static_assert(detail::same<detail::value_of_view<A>, element>,
+    static_assert(std::same_as<detail::value_of_view<A>, element>,
                   "gpu::cublas_handle::matmul: the elements of `c` have the type of the operands");
     static_assert(detail::viewed_rank<A> >= 2 && detail::viewed_rank<B> >= 2,
                   "gpu::cublas_handle::matmul: operands have at least two axes");

@@ -11,7 +11,6 @@
 
 #include <gpu/core/detail/error_names.hpp>
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -31,6 +30,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <driver_types.h>
+#include <concepts>
 #include <cstdint>
 
 namespace gpu { inline namespace v1 {
@@ -153,7 +153,7 @@ result<stream_ref> from_runtime(cudaStream_t stream,
                                 source_location where = source_location::current()) noexcept {
   if (detail::is_default_stream(stream)) {
     const context_ref context = GPU_TRY(detail::runtime_context(where));
-    const bool per_thread = stream == nullptr ? detail::same<Zero, detail::zero_is_per_thread>
+    const bool per_thread = stream == nullptr ? std::same_as<Zero, detail::zero_is_per_thread>
                                               : stream == cudaStreamPerThread;
     return per_thread ? stream_ref::per_thread_default(context)
                       : stream_ref::legacy_default(context);

@@ -3,7 +3,6 @@
 /// `cufft_plan`: Fourier transforms of one to three dimensions by cuFFT, which is opened when the
 /// first plan is made.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -19,7 +18,10 @@
 
 #include <cuda.h>
 #include <complex>
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -61,7 +63,7 @@ template <> struct fft_types<std::complex<double>> {
 template <class T, int Rank = 1> class cufft_plan {
   static_assert(Rank >= 1 && Rank <= 3, "cuFFT transforms one, two or three axes");
   using types = detail::fft_types<T>;
-  static constexpr bool is_real = detail::same<T, typename types::real>;
+  static constexpr bool is_real = std::same_as<T, typename types::real>;
 
  public:
   using complex = std::complex<typename types::real>;
@@ -110,7 +112,7 @@ template <class T, int Rank = 1> class cufft_plan {
   result<> forward(In&& in, Out&& out,
                    source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::cufft_plan::forward";
-    static_assert(detail::same<value_of<In>, T> && detail::same<value_of<Out>, complex>,
+    static_assert(std::same_as<value_of<In>, T> && std::same_as<value_of<Out>, complex>,
                   "gpu::cufft_plan::forward: from elements of the plan's type to complex numbers");
     GPU_TRY(require_plan(function, where));
     const CUdeviceptr from = GPU_TRY(operand(function, in, signal_size(), where));
@@ -124,7 +126,7 @@ template <class T, int Rank = 1> class cufft_plan {
   result<> backward(In&& in, Out&& out,
                     source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::cufft_plan::backward";
-    static_assert(detail::same<value_of<In>, complex> && detail::same<value_of<Out>, T>,
+    static_assert(std::same_as<value_of<In>, complex> && std::same_as<value_of<Out>, T>,
                   "gpu::cufft_plan::backward: from complex numbers to elements of the plan's type");
     GPU_TRY(require_plan(function, where));
     const CUdeviceptr from = GPU_TRY(operand(function, in, spectrum_size(), where));
@@ -144,8 +146,8 @@ template <class T, int Rank = 1> class cufft_plan {
   }
 
   template <class A>
-  using value_of = typename detail::remove_cvref_t<decltype(detail::array_view_of(
-      detail::declval<A>()))>::value_type;
+  using value_of =
+      typename std::remove_cvref_t<decltype(detail::array_view_of(std::declval<A>()))>::value_type;
 
   std::size_t signal_size() const noexcept { return batch_ * extents_.size(); }
   std::size_t spectrum_size() const noexcept {

@@ -8,7 +8,6 @@
 #include <gpu/array/detail/fetch.hpp>
 #include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/view_axes.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -29,9 +28,11 @@
 
 #include <cuda.h>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -96,7 +97,7 @@ class cusolver_handle {
     check_element<T>();
     static_assert(detail::viewed_rank<A> == 2 && (rank == 1 || rank == 2),
                   "gpu::cusolver_handle::least_squares: `a` is a matrix, `b` a vector or a matrix");
-    static_assert(detail::same<detail::value_of_view<B>, T>,
+    static_assert(std::same_as<detail::value_of_view<B>, T>,
                   "gpu::cusolver_handle::least_squares: `b` has the type of `a`");
     const array_view<const T, 2> matrix = detail::array_view_of(static_cast<A&&>(a));
     const array_view<const T, rank> right = detail::array_view_of(static_cast<B&&>(b));
@@ -148,7 +149,7 @@ class cusolver_handle {
       -> result<array<typename detail::cusolver_calls<detail::value_of_view<A>>::real, 1>> {
     auto made =
         GPU_TRY(decompose("gpu::cusolver_handle::eigenvalues", static_cast<A&&>(a), false, where));
-    return detail::move(made.values);
+    return std::move(made.values);
   }
 
   /// Returns the eigenvalues and the eigenvectors. Otherwise as above.

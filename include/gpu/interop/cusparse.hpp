@@ -12,7 +12,6 @@
 #include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/view_axes.hpp>
 #include <gpu/compiler/toolkit/library_calls.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -29,6 +28,7 @@
 #include <gpu/memory/shape.hpp>
 #include <gpu/system/library_table.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -91,7 +91,7 @@ class cusparse_handle {
     static_assert((rank == 1 || rank == 2) && detail::viewed_rank<C> == rank,
                   "gpu::cusparse_handle::matmul: `b` and `c` are two vectors or two matrices");
     static_assert(
-        detail::same<detail::value_of_view<B>, T> && detail::same<detail::viewed_element_t<C>, T>,
+        std::same_as<detail::value_of_view<B>, T> && std::same_as<detail::viewed_element_t<C>, T>,
         "gpu::cusparse_handle::matmul: `b` and `c` are of the type of the matrix, and "
         "`c` is not const");
     const array_view<const T, rank> from = detail::array_view_of(static_cast<B&&>(b));

@@ -8,7 +8,6 @@
 #include <gpu/array/evaluate.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/size_product.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/expected.hpp>
@@ -23,9 +22,12 @@
 #include <gpu/memory/ranges.hpp>
 
 #include <cuda.h>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -38,7 +40,7 @@ template <class T> constexpr dlpack::data_type dlpack_type_of() noexcept {
   static_assert(number<T>,
                 "gpu::to_dlpack and gpu::from_dlpack: the elements are bool, integers, float, "
                 "double, __half, __nv_bfloat16, or std::complex of float or double");
-  if constexpr (same<T, bool>) return {code::boolean, bits, 1};
+  if constexpr (std::same_as<T, bool>) return {code::boolean, bits, 1};
   if constexpr (complex_number<T>) return {code::complex, bits, 1};
   if constexpr (short_number<T>)
     return {element_type_of<T>().name == "gpu::half" ? code::real : code::bfloat, bits, 1};
@@ -116,7 +118,7 @@ template <class Owner, int Rank> struct given_tensor {
 template <class T, int Rank, class Owner>
 result<dlpack_tensor> give_tensor(const array_view<T, Rank>& view, dlpack::device device,
                                   Owner&& owner, source_location where) noexcept {
-  using given = given_tensor<remove_cvref_t<Owner>, Rank>;
+  using given = given_tensor<std::remove_cvref_t<Owner>, Rank>;
   auto* const made = new (std::nothrow) given{{}, {}, {}, static_cast<Owner&&>(owner)};
   if (made == nullptr)
     return fail(out_of_host_memory_error("gpu::to_dlpack", sizeof(given), where));
@@ -128,9 +130,9 @@ result<dlpack_tensor> give_tensor(const array_view<T, Rank>& view, dlpack::devic
                   0,
                   made,
                   &given::end,
-                  is_const<T> ? dlpack::read_only : 0,
-                  {const_cast<remove_cv_t<T>*>(view.data()), device, Rank,
-                   dlpack_type_of<remove_cv_t<T>>(), made->shape, made->strides, 0}};
+                  std::is_const_v<T> ? dlpack::read_only : 0,
+                  {const_cast<std::remove_cv_t<T>*>(view.data()), device, Rank,
+                   dlpack_type_of<std::remove_cv_t<T>>(), made->shape, made->strides, 0}};
   return dlpack_tensor::adopt(&made->tensor);
 }
 
@@ -154,7 +156,7 @@ result<dlpack_tensor> to_dlpack(const stream_ref& stream, const array_view<T, Ra
   GPU_TRY(detail::require_sound("gpu::to_dlpack", "the view", view, where));
   GPU_TRY(detail::order_streams(stream, consumer, where));
   return detail::give_tensor(view, {dlpack::device_type::cuda, stream.device().native()},
-                             detail::move(owner), where);
+                             std::move(owner), where);
 }
 
 /// Gives an array away as a tensor of DLPack. Its memory is freed when the consumer deletes the
@@ -164,7 +166,7 @@ result<dlpack_tensor> to_dlpack(const stream_ref& stream, array<T, Rank>&& a,
                                 const stream_ref& consumer = {},
                                 source_location where = source_location::current()) noexcept {
   const array_view<T, Rank> view = a.view();
-  return to_dlpack(stream, view, detail::move(a), consumer, where);
+  return to_dlpack(stream, view, std::move(a), consumer, where);
 }
 
 /// Gives page-locked memory out, as a tensor that NumPy takes, too. `owner` keeps it alive: the
@@ -181,7 +183,7 @@ result<dlpack_tensor> to_dlpack(Owner&& owner,
   const auto view = array_view<element>::from_native(
       static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(detail::data_of(owner))), extents,
       strides);
-  return detail::give_tensor(view, {dlpack::device_type::cuda_host, 0}, detail::move(owner), where);
+  return detail::give_tensor(view, {dlpack::device_type::cuda_host, 0}, std::move(owner), where);
 }
 
 /// Owns a tensor that came in, as a view of its elements. Move-only; empty after a move. `T` is
@@ -198,14 +200,14 @@ template <class T, int Rank = 1> class dlpack_array {
   void view() const&& = delete;  // a view must not outlive the owner
 
   /// Gives the tensor away again.
-  [[nodiscard]] dlpack_tensor release() noexcept { return detail::move(tensor_); }
+  [[nodiscard]] dlpack_tensor release() noexcept { return std::move(tensor_); }
 
  private:
   template <class U, int R>
   friend result<dlpack_array<U, R>> from_dlpack(const stream_ref&, dlpack_tensor&&,
                                                 source_location) noexcept;
   dlpack_array(dlpack_tensor&& tensor, const array_view<T, Rank>& view) noexcept
-      : tensor_{detail::move(tensor)}, view_{view} {}
+      : tensor_{std::move(tensor)}, view_{view} {}
 
   dlpack_tensor tensor_;
   array_view<T, Rank> view_;
@@ -310,16 +312,16 @@ template <class T, int Rank = 1>
 result<dlpack_array<T, Rank>> from_dlpack(
     const stream_ref& stream, dlpack_tensor&& tensor,
     source_location where = source_location::current()) noexcept {
-  using element = detail::remove_cv_t<T>;
+  using element = std::remove_cv_t<T>;
   GPU_TRY(detail::require_tensor(stream, tensor, detail::dlpack_type_of<element>(), alignof(T),
-                                 Rank, !detail::is_const<T>, where));
+                                 Rank, !std::is_const_v<T>, where));
   const dlpack::tensor& given = *tensor.get();
   const auto address =
       static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(given.data) + given.byte_offset);
   if constexpr (Rank == 0) {
     const auto view = array_view<T, 0>::from_native(address);
     GPU_TRY(detail::require_sound("gpu::from_dlpack", "the tensor", view, where));
-    return dlpack_array<T, 0>(detail::move(tensor), view);
+    return dlpack_array<T, 0>(std::move(tensor), view);
   } else {
     std::size_t extents[std::size_t{Rank}];
     std::ptrdiff_t strides[std::size_t{Rank}];
@@ -332,7 +334,7 @@ result<dlpack_array<T, Rank>> from_dlpack(
     }
     const auto view = array_view<T, Rank>::from_native(address, extents, strides);
     GPU_TRY(detail::require_sound("gpu::from_dlpack", "the tensor", view, where));
-    return dlpack_array<T, Rank>(detail::move(tensor), view);
+    return dlpack_array<T, Rank>(std::move(tensor), view);
   }
 }
 

@@ -3,8 +3,6 @@
 /// `external_memory`: memory that another interface has allocated, such as Vulkan, imported through
 /// a handle of the operating system.
 
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/flags.hpp>
@@ -14,6 +12,7 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cleared.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/refusals.hpp>
@@ -28,6 +27,7 @@
 
 #include <cuda.h>
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -217,8 +217,8 @@ class external_memory {
     }
     if (!done.has_value()) {
       return detail::fail(
-          made ? detail::move(done).error()
-               : detail::explain_descriptor(detail::move(done).error(), file, "external memory"));
+          made ? std::move(done).error()
+               : detail::explain_descriptor(std::move(done).error(), file, "external memory"));
     }
     return made;
   }
@@ -280,7 +280,7 @@ class external_memory {
     auto made =
         device_buffer<T>::adopt(address == 0 ? context_ref{} : context(),
                                 device_span<T>::from_native(address, address == 0 ? 0 : count));
-    GPU_TRY(detail::move(done));
+    GPU_TRY(std::move(done));
     return made;
   }
 
@@ -345,7 +345,7 @@ class external_memory {
         native == nullptr
             ? mipmapped_array_ref<T>{}
             : mipmapped_array_ref<T>::from_native(native, context(), shape, format, levels));
-    GPU_TRY(detail::move(done));
+    GPU_TRY(std::move(done));
     return made;
   }
 

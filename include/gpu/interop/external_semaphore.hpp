@@ -4,8 +4,6 @@
 /// signal and wait for.
 
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -14,6 +12,7 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/detail/cleared.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/launch_ring.hpp>
@@ -25,9 +24,11 @@
 #include <gpu/memory/ranges.hpp>
 
 #include <cuda.h>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -161,8 +162,8 @@ class external_semaphore {
       file = file_descriptor();
     }
     if (!done.has_value()) {
-      return detail::fail(made ? detail::move(done).error()
-                               : detail::explain_descriptor(detail::move(done).error(), file,
+      return detail::fail(made ? std::move(done).error()
+                               : detail::explain_descriptor(std::move(done).error(), file,
                                                             "an external semaphore"));
     }
     return made;
@@ -303,7 +304,7 @@ inline result<> check_semaphore(const char* function, external_semaphore_ref sem
 template <class Operation>
 result<> check_semaphores(const char* function, const Operation* all, std::size_t count,
                           context_ref context, source_location where) noexcept {
-  constexpr bool signals = same<Operation, semaphore_signal>;
+  constexpr bool signals = std::same_as<Operation, semaphore_signal>;
   for (std::size_t i = 0; i < count; ++i)
     GPU_TRY(check_semaphore(function, all[i].semaphore, all[i].value, signals, context, where));
   if (count <= most_semaphores) return {};

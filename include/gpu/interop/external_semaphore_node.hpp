@@ -3,7 +3,6 @@
 /// Nodes that signal external semaphores or wait for them: they order a graph and the work of other
 /// interfaces.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -17,14 +16,16 @@
 #include <gpu/memory/ranges.hpp>
 
 #include <cuda.h>
+#include <concepts>
 #include <initializer_list>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
 namespace detail {
 
 template <class Operation> class semaphore_node {
-  static constexpr bool signals = same<Operation, semaphore_signal>;
+  static constexpr bool signals = std::same_as<Operation, semaphore_signal>;
 
  public:
   static constexpr graph_node_kind node_kind = signals ? graph_node_kind::external_semaphores_signal
@@ -68,7 +69,7 @@ template <class Operation> class semaphore_node {
 
   sequence<Operation> all_;
   sequence<CUexternalSemaphore> semaphores_;
-  sequence<decltype(native_parameters(declval<const Operation&>()))> parameters_;
+  sequence<decltype(native_parameters(std::declval<const Operation&>()))> parameters_;
 };
 
 }  // namespace detail

@@ -4,8 +4,6 @@
 /// of OpenGL are registered by opengl.hpp.
 
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -23,6 +21,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -103,7 +102,7 @@ class graphics_mapping {
       return tried;
     });
     if (mapped) made.stream_ = stream;
-    if (!done.has_value()) return detail::fail(detail::explain_mapping(detail::move(done).error()));
+    if (!done.has_value()) return detail::fail(detail::explain_mapping(std::move(done).error()));
     return made;
   }
   /// Maps one resource.
@@ -115,7 +114,7 @@ class graphics_mapping {
 
   graphics_mapping(graphics_mapping&& other) noexcept { swap(other); }
   graphics_mapping& operator=(graphics_mapping&& other) noexcept {
-    graphics_mapping taken{detail::move(other)};
+    graphics_mapping taken{std::move(other)};
     swap(taken);
     return *this;
   }
@@ -147,7 +146,7 @@ class graphics_mapping {
     return driver::in_context(stream.context().native(), where, [&] {
       stream_ = stream_ref{};
       return driver::call<&driver::entry_points::graphics_unmap_resources>(
-          where, detail::exchange(count_, 0u), resources_, stream.native());
+          where, std::exchange(count_, 0u), resources_, stream.native());
     });
   }
 
@@ -165,7 +164,7 @@ class graphics_mapping {
     result<> done = driver::call_in<&driver::entry_points::graphics_resource_get_mapped_pointer>(
         stream_.context().native(), where, &address, &bytes, buffer.native());
     if (!done.has_value())
-      return detail::fail(detail::explain_mapped_kind(detail::move(done).error()));
+      return detail::fail(detail::explain_mapped_kind(std::move(done).error()));
     if (bytes % sizeof(T) != 0)
       return detail::fail(detail::partial_element_error(function, bytes, sizeof(T), where));
     return device_span<T>::from_native(address, bytes / sizeof(T));
@@ -186,7 +185,7 @@ class graphics_mapping {
     result<> done = driver::call_in<&driver::entry_points::graphics_sub_resource_get_mapped_array>(
         stream_.context().native(), where, &native, image.native(), index, level);
     if (!done.has_value())
-      return detail::fail(detail::explain_mapped_array(detail::move(done).error(), index, level));
+      return detail::fail(detail::explain_mapped_array(std::move(done).error(), index, level));
     return cuda_array_ref<T>::of(native, stream_.context(), where);
   }
 
@@ -205,7 +204,7 @@ class graphics_mapping {
         driver::call_in<&driver::entry_points::graphics_resource_get_mapped_mipmapped_array>(
             in, where, &native, image.native());
     if (!done.has_value())
-      return detail::fail(detail::explain_mapped_kind(detail::move(done).error()));
+      return detail::fail(detail::explain_mapped_kind(std::move(done).error()));
     GPU_TRY(driver::call_in<&driver::entry_points::mipmapped_array_get_level>(in, where, &first,
                                                                               native, 0u));
     const auto finest = GPU_TRY(cuda_array_ref<T>::of(first, stream_.context(), where));
@@ -226,9 +225,9 @@ class graphics_mapping {
 
  private:
   void swap(graphics_mapping& other) noexcept {
-    detail::swap_values(resources_, other.resources_);
-    detail::swap_values(count_, other.count_);
-    detail::swap_values(stream_, other.stream_);
+    std::swap(resources_, other.resources_);
+    std::swap(count_, other.count_);
+    std::swap(stream_, other.stream_);
   }
 
   result<> require(graphics_resource_ref resource, const char* function,

@@ -3,7 +3,6 @@
 /// `std::hash` of devices, contexts, streams and events, so that they can be keys. Equal refs have
 /// equal hashes.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/event.hpp>
@@ -11,13 +10,14 @@
 
 #include <cstddef>
 #include <functional>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
 template <class Ref> struct hash_of_native {
   std::size_t operator()(const Ref& ref) const noexcept {
     const auto native = ref.native();
-    return std::hash<remove_cv_t<decltype(native)>>{}(native);
+    return std::hash<std::remove_cv_t<decltype(native)>>{}(native);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <gpu/array/creation.hpp>      // IWYU pragma: keep
 #include <gpu/array/detail/fetch.hpp>  // IWYU pragma: keep
 
+#include <type_traits>
 #include <version>  // IWYU pragma: keep
 
 #if defined(__cpp_lib_mdspan)
@@ -31,7 +32,7 @@ shape<int{Extents::rank()}> shape_of(
 template <class> inline constexpr bool is_plain_view = false;
 template <class T, class Extents>
 inline constexpr bool is_plain_view<std::mdspan<T, Extents>> = true;
-template <class View> inline constexpr bool is_plain = is_plain_view<remove_cvref_t<View>>;
+template <class View> inline constexpr bool is_plain = is_plain_view<std::remove_cvref_t<View>>;
 
 /// Calls `visit(element, k)` for each element of a view, whose number in C order is `k`.
 template <class View, class Visit> void for_each_element(const View& view, Visit visit) {

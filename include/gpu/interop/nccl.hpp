@@ -12,7 +12,6 @@
 /// its mode that does not block, so a rank that is missing is an error after a time limit, and
 /// nothing waits forever.
 
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -34,6 +33,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -74,12 +74,12 @@ class [[nodiscard]] nccl_group {
   /// Makes the calls. Waits until NCCL has queued them on their streams, not until they are done.
   /// **Errors**: the first of its calls. (ncclGroupEnd)
   result<> end(source_location where = source_location::current()) noexcept {
-    if (!detail::exchange(is_open_, false))
+    if (!std::exchange(is_open_, false))
       return detail::refuse_empty_handle("gpu::nccl_group::end", "nccl_group", where);
     return detail::end_nccl_group(true, where);
   }
 
-  nccl_group(nccl_group&& other) noexcept : is_open_{detail::exchange(other.is_open_, false)} {}
+  nccl_group(nccl_group&& other) noexcept : is_open_{std::exchange(other.is_open_, false)} {}
   nccl_group& operator=(nccl_group&&) = delete;
   ~nccl_group() {
     if (!is_open_) return;

@@ -5,12 +5,12 @@
 
 #include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
 #include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/interop/nvtx.hpp>
 
 #include <cuda.h>
+#include <concepts>
 
 namespace gpu { inline namespace v1 {
 
@@ -40,7 +40,8 @@ inline const char* nvtx_kernel_name(CUfunction kernel, const char* otherwise) no
 template <class... Arguments>
 const char* nvtx_call_name(const char* name, Arguments... arguments) noexcept {
   [[maybe_unused]] const auto look_at = [&](auto argument) {
-    if constexpr (same<decltype(argument), CUfunction>) name = nvtx_kernel_name(argument, name);
+    if constexpr (std::same_as<decltype(argument), CUfunction>)
+      name = nvtx_kernel_name(argument, name);
   };
   (look_at(arguments), ...);
   return name;

@@ -6,7 +6,6 @@
 /// The functions that register, map, unmap and unregister have to be called by a thread in which
 /// the context of OpenGL is current, and the device has to be one of `gl_devices`.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/flags.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -22,6 +21,7 @@
 
 #include <cuda.h>
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -122,8 +122,7 @@ inline result<gl_device_set> gl_devices(
   gl_device_set all;
   result<> done = driver::call<&driver::entry_points::gl_get_devices>(
       where, &all.size_, &all.natives_[0], gl_device_set::most, static_cast<unsigned>(which));
-  if (!done.has_value())
-    return detail::fail(detail::explain_gl_context(detail::move(done).error()));
+  if (!done.has_value()) return detail::fail(detail::explain_gl_context(std::move(done).error()));
   return all;
 }
 
@@ -188,7 +187,7 @@ template <class Self> class registered_graphics {
     if (native != nullptr) made.handle_.reset(graphics_resource_ref::from_native(native, in));
     made.name_ = name;
     if (!done.has_value())
-      return fail(explain_registration(detail::move(done).error(), Self::what, name));
+      return fail(explain_registration(std::move(done).error(), Self::what, name));
     return made;
   }
 

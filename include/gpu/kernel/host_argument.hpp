@@ -3,7 +3,6 @@
 /// `in`, `out` and `inout`: kernel arguments in host memory, which the launch copies to the device
 /// and back.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -21,6 +20,8 @@
 #include <gpu/memory/ranges.hpp>
 
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -40,22 +41,22 @@ template <class T, transfer Way>
 inline constexpr bool is_host_argument_type<host_argument<T, Way>> = true;
 
 template <class A>
-concept is_host_argument = is_host_argument_type<remove_cvref_t<A>>;
+concept is_host_argument = is_host_argument_type<std::remove_cvref_t<A>>;
 
 /// The element of the memory that the kernel gets: `const` for `in`, where changes would be lost.
 template <class A> struct passed_element {};
 template <class T, transfer Way> struct passed_element<host_argument<T, Way>> {
-  using type = conditional_t<Way == transfer::in, const T, T>;
+  using type = std::conditional_t<Way == transfer::in, const T, T>;
 };
 template <class A> using passed_element_t = typename passed_element<A>::type;
 
 template <class Range>
 concept writable_host_range =
-    host_range<Range> && !is_const<host_element_t<remove_reference_t<Range>>>;
+    host_range<Range> && !std::is_const_v<host_element_t<std::remove_reference_t<Range>>>;
 
 template <transfer Way, class Range> constexpr auto host_argument_of(Range& range) noexcept {
   using element = host_element_t<Range>;
-  static_assert(trivially_copyable<element>,
+  static_assert(std::is_trivially_copyable_v<element>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
   host_argument<element, Way> made{detail::data_of(range), detail::size_of(range)};
@@ -111,8 +112,9 @@ template <is_host_argument A> struct staged_argument<A> {
     return Way;
   }
   template <class T, transfer Way>
-  static remove_const_t<T>* device_type(const host_argument<T, Way>&);
-  using element = remove_pointer_t<decltype(device_type(declval<remove_cvref_t<A>>()))>;
+  static std::remove_const_t<T>* device_type(const host_argument<T, Way>&);
+  using element =
+      std::remove_pointer_t<decltype(device_type(std::declval<std::remove_cvref_t<A>>()))>;
 
   bool moved_from() const noexcept { return passed.moved_from; }
   std::size_t bytes() const noexcept { return passed.size * sizeof(element); }
@@ -129,7 +131,7 @@ template <is_host_argument A> struct staged_argument<A> {
 
   result<> copy_back([[maybe_unused]] const stream_ref& stream,
                      [[maybe_unused]] source_location where) noexcept {
-    if constexpr (!is_const<remove_pointer_t<decltype(passed.data)>>) {
+    if constexpr (!std::is_const_v<std::remove_pointer_t<decltype(passed.data)>>) {
       if (way(passed) == transfer::in || bytes() == 0) return {};
       return on_stream(stream, where, [&] {
         return queue<&driver::entry_points::memcpy_dtoh_async>(
@@ -140,9 +142,9 @@ template <is_host_argument A> struct staged_argument<A> {
     return {};
   }
 
-  device_span<passed_element_t<remove_cvref_t<A>>> argument() noexcept {
-    return device_span<passed_element_t<remove_cvref_t<A>>>::from_native(memory.get().address,
-                                                                         passed.size);
+  device_span<passed_element_t<std::remove_cvref_t<A>>> argument() noexcept {
+    return device_span<passed_element_t<std::remove_cvref_t<A>>>::from_native(memory.get().address,
+                                                                              passed.size);
   }
 };
 
@@ -184,7 +186,7 @@ result<> launch_staged(const stream_ref& stream, source_location where, const ch
   (unless_failed([&] { return staged.copy_back(stream, where); }), ...);
   // Also after a failure, because copies in progress use the caller's memory.
   result<> finished = stream.synchronize(where);
-  return done.has_value() ? detail::move(finished) : detail::move(done);
+  return done.has_value() ? std::move(finished) : std::move(done);
 }
 
 /// Calls `launch(arguments...)` between the copies that the arguments need, and waits for all.

@@ -17,6 +17,8 @@
 #include <gpu/kernel/detail/kernel_record.hpp>
 #include <gpu/kernel/kernel_properties.hpp>
 
+#include <type_traits>
+
 namespace gpu { inline namespace v1 {
 
 class module;
@@ -128,7 +130,7 @@ namespace detail {
 
 /// Looks up a kernel by the parameters in the type of a function.
 template <class Function> struct kernel_parameters {
-  static_assert(!is_function<Function>,
+  static_assert(!std::is_function_v<Function>,
                 "gpu::module::kernel: a kernel's function type is void(Parameters...), without "
                 "noexcept and without an ellipsis");
   template <class Module>

@@ -2,7 +2,6 @@
 /// \file
 /// `launch`: runs a kernel on a stream.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/located.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -20,6 +19,7 @@
 #include <gpu/kernel/launch_config.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -50,7 +50,7 @@ template <class... P, class... A>
                                                     kernel_record* kernel, source_location where,
                                                     A&&... arguments) noexcept {
   argument_pack<P...> pack(static_cast<A&&>(arguments)...);
-  static constexpr bool as_pointers[] = {is_pointer<P>..., false};
+  static constexpr bool as_pointers[] = {std::is_pointer_v<P>..., false};
   return launch_packed(stream, config, kernel, pack.pointers(), where, as_pointers, arguments...);
 }
 
@@ -157,7 +157,7 @@ template <class... Arguments>
 result<> launch(located<stream_ref> stream, const launch_config& config,
                 const untyped_kernel& kernel, Arguments&&... arguments) noexcept {
   detail::kernel_record* const record = detail::kernel_access::record(kernel);
-  if constexpr ((detail::is_result<detail::remove_cvref_t<Arguments>> || ...)) {
+  if constexpr ((detail::is_result<std::remove_cvref_t<Arguments>> || ...)) {
     detail::refuse_result<Arguments...>();
     return {};
   } else if constexpr ((detail::is_host_argument<Arguments> || ...)) {

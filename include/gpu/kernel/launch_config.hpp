@@ -5,13 +5,12 @@
 
 #include <gpu/core/dims.hpp>
 
-#include <gpu/core/detail/traits.hpp>
-
 #include <gpu/core/count.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -111,7 +110,7 @@ inline bool is_cooperative(const launch_config& config) noexcept {
 /// bounds check then keeps every thread idle), and the largest `uint32_t`, which `launch` rejects,
 /// if a grid cannot have that many blocks.
 template <class Integer>
-  requires detail::is_integral<Integer>
+  requires std::is_integral_v<Integer>
 constexpr std::uint32_t grid_for(Integer elements, basic_count<std::uint32_t> block) noexcept {
   if (elements <= 0 || block == 0) return 1;
   const std::uint64_t blocks = (static_cast<std::uint64_t>(elements) - 1) / block.value() + 1;

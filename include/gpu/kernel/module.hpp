@@ -4,7 +4,6 @@
 
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/expected.hpp>
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/core/result.hpp>
@@ -30,6 +29,8 @@
 #include <gpu/system/read_file.hpp>
 
 #include <new>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -175,7 +176,7 @@ template <class Self> class module_operations {
   ///     gpu::kernel<float, const float*, float*, int> axpy =
   ///         GPU_TRY(code.kernel<axpy_signature>("axpy"));
   template <class Function>
-    requires detail::is_function<Function>
+    requires std::is_function_v<Function>
   auto kernel(string_ref name, source_location where = source_location::current()) const noexcept {
     return detail::kernel_parameters<Function>::look_up(*this, name, where);
   }
@@ -264,7 +265,7 @@ class module : public module_operations<module> {
 
   // Refuses common guesses; the error says what to write.
   template <class Image>
-    requires compiled_code<Image> || detail::convertible<const Image&, bytes_ref>
+    requires compiled_code<Image> || std::is_convertible_v<const Image&, bytes_ref>
   explicit module(const Image&) noexcept {
     static_assert(detail::always_false<Image>, "write gpu::module::load(program)");
   }
@@ -288,7 +289,7 @@ class module : public module_operations<module> {
   [[nodiscard]] CUlibrary release() noexcept {
     if (!handle_) return nullptr;
     handle_.get()->forget_kernels();
-    CUlibrary library = detail::exchange(handle_.get()->library, nullptr);
+    CUlibrary library = std::exchange(handle_.get()->library, nullptr);
     handle_.reset();
     return library;
   }

@@ -2,8 +2,6 @@
 /// \file
 /// `device_monitor`: reads clocks, throttling, temperature and power of a device, where NVML is.
 
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/flags.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -11,6 +9,8 @@
 #include <gpu/driver/device.hpp>
 #include <gpu/measure/detail/nvml.hpp>
 #include <gpu/system/library_table.hpp>
+
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -113,12 +113,12 @@ class device_monitor {
 
   device_monitor(device_monitor&& other) noexcept
       : handle_{other.handle_},
-        initialized_{detail::exchange(other.initialized_, false)},
-        unknown_{detail::move(other.unknown_)} {}
+        initialized_{std::exchange(other.initialized_, false)},
+        unknown_{std::move(other.unknown_)} {}
   device_monitor& operator=(device_monitor&& other) noexcept {
-    detail::swap_values(handle_, other.handle_);
-    detail::swap_values(initialized_, other.initialized_);
-    detail::swap_values(unknown_, other.unknown_);
+    std::swap(handle_, other.handle_);
+    std::swap(initialized_, other.initialized_);
+    std::swap(unknown_, other.unknown_);
     return *this;
   }
   ~device_monitor() {

@@ -3,7 +3,6 @@
 /// `measure`: times work on a device until the median is steady, several candidates in turns.
 
 #include <gpu/core/detail/ieee_number.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/located.hpp>
@@ -27,6 +26,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -59,7 +59,7 @@ template <class Work> struct candidate {
   work_amount amount;
 
   candidate(string_ref name_of_work, Work queue_work, work_amount of_a_call = {})
-      : name{name_of_work}, work(detail::move(queue_work)), amount{of_a_call} {}
+      : name{name_of_work}, work(std::move(queue_work)), amount{of_a_call} {}
 };
 
 namespace detail {
@@ -96,7 +96,7 @@ class sampler {
     auto fills = GPU_TRY(device_buffer<unsigned>::create(stream, bytes / sizeof(unsigned), where));
     auto timer = GPU_TRY(event_timer::create(stream, where));
     auto monitor = GPU_TRY(device_monitor::create(stream.device(), where));
-    return sampler(stream, flush, detail::move(fills), detail::move(timer), detail::move(monitor));
+    return sampler(stream, flush, std::move(fills), std::move(timer), std::move(monitor));
   }
 
   /// Returns the seconds of one call, of `calls` calls in a row. Reads the condition of the device
@@ -124,9 +124,9 @@ class sampler {
           device_monitor monitor) noexcept
       : stream_{stream},
         flush_{flush},
-        fills_{detail::move(fills)},
-        timer_{detail::move(timer)},
-        monitor_{detail::move(monitor)} {}
+        fills_{std::move(fills)},
+        timer_{std::move(timer)},
+        monitor_{std::move(monitor)} {}
 
   stream_ref stream_;
   bool flush_;
@@ -197,7 +197,7 @@ inline result<measurements> take_turns(const stream_ref& stream, const measure_o
     // The first call may load code; the second says how long one takes.
     GPU_TRY(samples.take(candidates[i], 1, nullptr, where));
     one.calls = calls_for(GPU_TRY(samples.take(candidates[i], 1, nullptr, where)), options);
-    found.all.push_back(detail::move(one));
+    found.all.push_back(std::move(one));
   }
 
   constexpr double seconds_between_readings = 0.05;

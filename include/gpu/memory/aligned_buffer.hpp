@@ -2,7 +2,6 @@
 /// \file
 /// `aligned_buffer<T>`: pageable host memory, aligned to a page or to any power of two.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -11,8 +10,11 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/memory/detail/element_owner.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdlib>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -41,7 +43,7 @@ class aligned_buffer : public detail::host_elements<detail::element_owner<T, det
   /// Creates an empty object, to be assigned to.
   aligned_buffer() noexcept = default;
 
-  static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
+  static_assert(std::is_trivially_copyable_v<T> && std::same_as<T, std::remove_cv_t<T>>,
                 "no constructor or destructor runs: the elements have to be trivially copyable");
 
   /// Allocates `count` elements, which may be 0, aligned to `alignment` bytes and to the alignment
@@ -74,7 +76,7 @@ class aligned_buffer : public detail::host_elements<detail::element_owner<T, det
       return detail::fail(
           detail::refusal(errc::out_of_host_memory, function, out.finish(), where, bytes));
     }
-    return aligned_buffer{detail::move(memory), count};
+    return aligned_buffer{std::move(memory), count};
   }
 
  private:

@@ -18,6 +18,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -41,7 +43,7 @@ template <class T, int Rank = 1> class array_view {
 
  public:
   using element_type = T;
-  using value_type = detail::remove_cv_t<T>;
+  using value_type = std::remove_cv_t<T>;
   static constexpr int rank = Rank;
   /// The length of the list of extents. Rank 0 has an unused one: C++ has no arrays of length 0.
   static constexpr std::size_t slots = Rank == 0 ? 1 : std::size_t{Rank};
@@ -51,7 +53,7 @@ template <class T, int Rank = 1> class array_view {
 
   /// Converts to a view of const elements.
   template <class U>
-    requires(detail::convertible<U (*)[], T (*)[]>)
+    requires(std::is_convertible_v<U (*)[], T (*)[]>)
   constexpr array_view(const array_view<U, Rank>& other) noexcept : data_{other.data()} {
     for (std::size_t slot = 0; slot < slots; ++slot) {
       extents_[slot] = other.extents_[slot];
@@ -61,7 +63,7 @@ template <class T, int Rank = 1> class array_view {
 
   /// Makes a view of the elements of a span.
   template <class U, std::size_t Extent>
-    requires(Rank == 1 && detail::convertible<U (*)[], T (*)[]>)
+    requires(Rank == 1 && std::is_convertible_v<U (*)[], T (*)[]>)
   constexpr array_view(device_span<U, Extent> elements) noexcept
       : data_{elements.data()}, extents_{elements.size()}, strides_{1} {
     if (__builtin_is_constant_evaluated()) return;
@@ -241,24 +243,26 @@ template <class> inline constexpr bool is_expression = false;
 
 /// Satisfied by views, by what has a `view()`, and by spans and buffers.
 template <class A>
-concept has_elements = is_array_view<remove_cvref_t<A>> || device_range<remove_reference_t<A>&> ||
-                       requires(remove_reference_t<A>& owner) {
-                         requires is_array_view<remove_cvref_t<decltype(owner.view())>>;
-                       };
+concept has_elements =
+    is_array_view<std::remove_cvref_t<A>> || device_range<std::remove_reference_t<A>&> ||
+    requires(std::remove_reference_t<A>& owner) {
+      requires is_array_view<std::remove_cvref_t<decltype(owner.view())>>;
+    };
 
 /// Satisfied by a `result` of such a type.
 template <class A>
 concept result_with_elements =
-    is_result<remove_cvref_t<A>> && has_elements<typename remove_cvref_t<A>::value_type&>;
+    is_result<std::remove_cvref_t<A>> && has_elements<typename std::remove_cvref_t<A>::value_type&>;
 
 /// Satisfied by all of these, and by expressions, so that `array_view_of` says what to write for
 /// what has no elements.
 template <class A>
-concept viewable = has_elements<A> || result_with_elements<A> || is_expression<remove_cvref_t<A>>;
+concept viewable =
+    has_elements<A> || result_with_elements<A> || is_expression<std::remove_cvref_t<A>>;
 
 /// Returns a view of all elements of an array, a buffer or a span, or the view itself.
 template <class A> constexpr auto array_view_of(A&& a) noexcept {
-  using bare = remove_cvref_t<A>;
+  using bare = std::remove_cvref_t<A>;
   if constexpr (is_array_view<bare>) {
     return a;
   } else if constexpr (is_expression<bare>) {
@@ -270,9 +274,9 @@ template <class A> constexpr auto array_view_of(A&& a) noexcept {
     static_assert(
         always_false<A>,
         "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
-    return decltype(array_view_of(declval<typename bare::value_type&>()))();
+    return decltype(array_view_of(std::declval<typename bare::value_type&>()))();
   } else {
-    static_assert(is_lvalue_reference<A> || is_device_span<bare>,
+    static_assert(std::is_lvalue_reference_v<A> || is_device_span<bare>,
                   "a view of a temporary array or buffer would outlive its memory: give the array "
                   "a name first");
     if constexpr (requires { a.view(); }) {

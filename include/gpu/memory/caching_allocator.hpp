@@ -3,8 +3,6 @@
 /// `caching_allocator`: allocates device memory in tens of nanoseconds, by reusing freed memory.
 
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -26,6 +24,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -116,7 +115,7 @@ class caching_allocator {
     if (state_ == nullptr) return 0;
     const detail::scoped_lock held(state_->growing);
     if (!held) return 0;
-    std::size_t bytes = state_->trim(detail::exchange(state_->common, nullptr));
+    std::size_t bytes = state_->trim(std::exchange(state_->common, nullptr));
     for (detail::stream_lane* each : state_->buckets) {
       for (; each != nullptr; each = each->next) {
         each->lock.lock();
@@ -157,10 +156,10 @@ class caching_allocator {
   }
 
   caching_allocator(caching_allocator&& other) noexcept
-      : state_{detail::exchange(other.state_, nullptr)} {}
+      : state_{std::exchange(other.state_, nullptr)} {}
   caching_allocator& operator=(caching_allocator&& other) noexcept {
-    caching_allocator taken{detail::move(other)};
-    detail::swap_values(state_, taken.state_);
+    caching_allocator taken{std::move(other)};
+    std::swap(state_, taken.state_);
     return *this;
   }
   ~caching_allocator() {
@@ -168,7 +167,7 @@ class caching_allocator {
     {
       const detail::scoped_lock held(state_->growing);
       if (!held) return;
-      state_->release(detail::exchange(state_->common, nullptr));
+      state_->release(std::exchange(state_->common, nullptr));
       for (detail::stream_lane* each : state_->buckets) {
         for (; each != nullptr; each = each->next) close(*each);
       }

@@ -5,8 +5,6 @@
 
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/last_error_mark.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -30,6 +28,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -170,10 +169,10 @@ class caching_pinned_allocator {
   }
 
   caching_pinned_allocator(caching_pinned_allocator&& other) noexcept
-      : state_{detail::exchange(other.state_, nullptr)} {}
+      : state_{std::exchange(other.state_, nullptr)} {}
   caching_pinned_allocator& operator=(caching_pinned_allocator&& other) noexcept {
-    caching_pinned_allocator taken{detail::move(other)};
-    detail::swap_values(state_, taken.state_);
+    caching_pinned_allocator taken{std::move(other)};
+    std::swap(state_, taken.state_);
     return *this;
   }
   /// Blocks until the streams of `free_after` have caught up.

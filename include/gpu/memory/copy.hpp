@@ -2,7 +2,6 @@
 /// \file
 /// `copy`: copies elements between host and device memory, on a stream or blocking.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
@@ -11,7 +10,10 @@
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/ranges.hpp>
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -23,14 +25,14 @@ template <class Range> constexpr auto elements_of(Range& range) noexcept {
   } else if constexpr (is_result<Range>) {
     return device_span<char>{};  // the functions refuse it
   } else {
-    return device_span<remove_pointer_t<decltype(data_of(range))>>{};
+    return device_span<std::remove_pointer_t<decltype(data_of(range))>>{};
   }
 }
 
 /// The type of the elements of any range; const if they cannot be written.
 template <class Range>
 using element_t =
-    typename decltype(elements_of(declval<remove_reference_t<Range>&>()))::element_type;
+    typename decltype(elements_of(std::declval<std::remove_reference_t<Range>&>()))::element_type;
 
 template <class Range> copy_end copy_end_of(Range& range) noexcept {
   copy_end end;
@@ -66,15 +68,15 @@ template <class Source, class Destination> constexpr bool check_copied_ranges() 
   if constexpr (from_range && to_range) {
     using from = element_t<Source>;
     using to = element_t<Destination>;
-    constexpr bool writes = !is_const<to>;
-    constexpr bool equal = same<remove_cv_t<from>, remove_cv_t<to>>;
+    constexpr bool writes = !std::is_const_v<to>;
+    constexpr bool equal = std::same_as<std::remove_cv_t<from>, std::remove_cv_t<to>>;
     static_assert(writes, "the destination's elements are const");
     static_assert(equal,
                   "the source's elements are of another type than the destination's: a copy moves "
                   "bytes and converts nothing");
-    static_assert(trivially_copyable<to>,
+    static_assert(std::is_trivially_copyable_v<to>,
                   "a copy moves bytes, which only trivially copyable elements allow");
-    return writes && equal && trivially_copyable<to>;
+    return writes && equal && std::is_trivially_copyable_v<to>;
   }
   return false;
 }
@@ -83,7 +85,7 @@ template <class Source, class Destination> constexpr bool check_copied_ranges() 
 template <class Source, class Destination> constexpr bool check_copy() noexcept {
   // The message of refuse_result, stated here so that the compiler has fewer lines around it.
   constexpr bool results =
-      is_result<remove_cvref_t<Source>> || is_result<remove_cvref_t<Destination>>;
+      is_result<std::remove_cvref_t<Source>> || is_result<std::remove_cvref_t<Destination>>;
   static_assert(!results,
                 "this is a result<T>, not a T: write GPU_TRY(...) around the call that "
                 "returned it");

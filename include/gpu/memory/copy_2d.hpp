@@ -2,7 +2,6 @@
 /// \file
 /// `copy` of 2D and 3D regions: rows and planes with a pitch, whole or in part.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -20,7 +19,9 @@
 #include <gpu/memory/detail/region_side.hpp>
 #include <gpu/memory/pitched_span.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -165,8 +166,8 @@ inline result<> copy_region_now(const region_side& source, const region_side& de
 template <class Source, class Destination> constexpr void check_region_copy() noexcept {
   using from = typename pitched_view_t<Source>::element_type;
   using to = typename pitched_view_t<Destination>::element_type;
-  static_assert(!is_const<to>, "the destination's elements are const");
-  static_assert(same<remove_cv_t<from>, to>,
+  static_assert(!std::is_const_v<to>, "the destination's elements are const");
+  static_assert(std::same_as<std::remove_cv_t<from>, to>,
                 "the source's elements are of another type than the destination's: a copy moves "
                 "bytes and converts nothing");
 }

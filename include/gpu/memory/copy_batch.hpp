@@ -3,7 +3,6 @@
 /// Batches of copies: many copies in one call, each with its own hints.
 
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -25,6 +24,8 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -173,7 +174,7 @@ result<> queue_batch(const stream_ref& stream, source_location where,
   });
   if (done.has_value()) return done;
   return fail(
-      explain_code(detail::move(done).error(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+      explain_code(std::move(done).error(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
                    "a graph cannot contain a batch of copies. In a capture, copy one by one."));
 }
 
@@ -268,8 +269,8 @@ struct batch_access {
                                 source_location where) noexcept {
     for (std::size_t i = 0; !done.has_value() && i < count; ++i) {
       // By swap, because nvcc warns of an assignment.
-      explain_location(detail::move(done), copies[i].hints_.source, where).swap(done);
-      explain_location(detail::move(done), copies[i].hints_.destination, where).swap(done);
+      explain_location(std::move(done), copies[i].hints_.source, where).swap(done);
+      explain_location(std::move(done), copies[i].hints_.destination, where).swap(done);
     }
     return done;
   }
@@ -321,7 +322,7 @@ result<> copy(stream_ref stream, std::initializer_list<Copy> copies,
 }
 /// Does the same for any contiguous range of copies.
 template <host_range Copies>
-  requires detail::batched_copy<detail::remove_cv_t<detail::host_element_t<const Copies>>>
+  requires detail::batched_copy<std::remove_cv_t<detail::host_element_t<const Copies>>>
 result<> copy(stream_ref stream, const Copies& copies,
               source_location where = source_location::current()) noexcept {
   return detail::batch_access::queue(stream, detail::data_of(copies), detail::size_of(copies),

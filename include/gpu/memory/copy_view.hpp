@@ -2,7 +2,6 @@
 /// \file
 /// `copy` of contiguous views.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -15,14 +14,16 @@
 #include <gpu/memory/detail/view_fault.hpp>
 #include <gpu/memory/device_span.hpp>
 
+#include <type_traits>
+
 namespace gpu { inline namespace v1 {
 
 namespace detail {
 
 /// Satisfied by views, and by owners that have a `view()` and no `span()`, unless temporary.
 template <class A>
-concept copied_view = is_array_view<remove_cvref_t<A>> ||
-                      (is_lvalue_reference<A> && has_elements<A> && !device_range<A>);
+concept copied_view = is_array_view<std::remove_cvref_t<A>> ||
+                      (std::is_lvalue_reference_v<A> && has_elements<A> && !device_range<A>);
 
 /// Returns the elements of a view one after the other, or the argument if it is a range.
 /// **Errors**: those of a faulty view; `errc::invalid_argument` for one that is not contiguous,
@@ -42,7 +43,7 @@ auto copied_range(A&& a, [[maybe_unused]] const char* what, [[maybe_unused]] con
     out << what << " is a view whose elements are not contiguous. " << cure;
     return result<span>(fail(refusal(errc::invalid_argument, "gpu::copy", out.finish(), where)));
   } else {
-    return result<remove_reference_t<A>*>(&a);
+    return result<std::remove_reference_t<A>*>(&a);
   }
 }
 

@@ -16,7 +16,10 @@
 #include <gpu/memory/detail/order_end.hpp>
 #include <gpu/memory/device_span.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -84,13 +87,13 @@ template <class T> class device_buffer : public detail::device_elements<T> {
     static_assert(detail::always_false<First>,
                   "write gpu::device_buffer<T>::create(stream, count)");
   }
-  template <detail::is_integral Count> static result<device_buffer> create(Count) noexcept {
+  template <std::integral Count> static result<device_buffer> create(Count) noexcept {
     static_assert(detail::always_false<Count>,
                   "write gpu::device_buffer<T>::create(stream, count)");
     return {};
   }
 
-  static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
+  static_assert(std::is_trivially_copyable_v<T> && std::same_as<T, std::remove_cv_t<T>>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
   static_assert(alignof(T) <= detail::memory_alignment,
@@ -139,7 +142,7 @@ template <class T> class device_buffer : public detail::device_elements<T> {
   /// Releases ownership; the caller frees the memory.
   [[nodiscard]] device_span<T> release() noexcept {
     return device_span<T>::from_native(this->memory_.release().address,
-                                       detail::exchange(this->size_, 0u));
+                                       std::exchange(this->size_, 0u));
   }
 
   /// Declares that work which is queued on `other` uses the elements: later work of the stream that
@@ -167,7 +170,7 @@ template <class T> class device_buffer : public detail::device_elements<T> {
     GPU_TRY(detail::get_bytes("gpu::device_buffer::create", count, sizeof(T), bytes, where));
     detail::device_memory memory;
     GPU_TRY(detail::allocate(origin, bytes, memory, where));
-    return device_buffer{detail::move(memory), count};
+    return device_buffer{std::move(memory), count};
   }
 };
 

@@ -8,7 +8,6 @@
 #include <gpu/driver/error_reporter.hpp>
 #include <gpu/memory/ranges.hpp>
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/source_location.hpp>
@@ -17,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -52,10 +52,10 @@ struct readable_parts<device_span<T, dynamic_extent>> : known_template_parts<T> 
 template <class T, std::size_t Extent> class device_span {
  public:
   using element_type = T;
-  using value_type = detail::remove_cv_t<T>;
+  using value_type = std::remove_cv_t<T>;
   static constexpr std::size_t extent = Extent;
 
-  static_assert(detail::is_object<T> && detail::trivially_copyable<T>,
+  static_assert(std::is_object_v<T> && std::is_trivially_copyable_v<T>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
 
@@ -66,14 +66,14 @@ template <class T, std::size_t Extent> class device_span {
 
   /// Converts to a span of const elements, or of dynamic extent.
   template <class U, std::size_t OtherExtent>
-    requires(detail::convertible<U (*)[], T (*)[]> &&
+    requires(std::is_convertible_v<U (*)[], T (*)[]> &&
              (Extent == dynamic_extent || Extent == OtherExtent))
   constexpr device_span(device_span<U, OtherExtent> other) noexcept
       : data_{other.data()}, size_{other.size()} {}
 
   /// Converts a dynamic extent to a static one. Ends the program if the length differs.
   template <class U>
-    requires(detail::convertible<U (*)[], T (*)[]> && Extent != dynamic_extent)
+    requires(std::is_convertible_v<U (*)[], T (*)[]> && Extent != dynamic_extent)
   constexpr explicit device_span(device_span<U, dynamic_extent> other,
                                  source_location where = source_location::current()) noexcept
       : data_{other.data()}, size_{other.size()} {
@@ -185,7 +185,7 @@ device_span<const std::byte> as_bytes(device_span<T, Extent> span) noexcept {
 
 /// Returns the bytes of the elements, for reading and writing.
 template <class T, std::size_t Extent>
-  requires(!detail::is_const<T>)
+  requires(!std::is_const_v<T>)
 device_span<std::byte> as_writable_bytes(device_span<T, Extent> span) noexcept {
   return device_span<std::byte>::from_native(span.native(), span.size_bytes());
 }
@@ -205,7 +205,7 @@ inline constexpr bool is_device_span<device_span<T, Extent>> = true;
 
 /// Returns the device span of `range`: itself, or its `span()`.
 template <class Range> constexpr auto device_span_of(Range&& range) noexcept {
-  if constexpr (is_device_span<remove_cvref_t<Range>>) {
+  if constexpr (is_device_span<std::remove_cvref_t<Range>>) {
     return range;
   } else {
     return static_cast<Range&&>(range).span();
@@ -217,7 +217,7 @@ template <class Range> constexpr auto device_span_of(Range&& range) noexcept {
 /// A `device_span`, or an lvalue of a type whose `span()` returns one, such as `device_buffer`.
 template <class Range>
 concept device_range =
-    detail::is_device_span<detail::remove_cvref_t<Range>> || requires(Range&& range) {
+    detail::is_device_span<std::remove_cvref_t<Range>> || requires(Range&& range) {
       requires detail::is_device_span<decltype(static_cast<Range&&>(range).span())>;
     };
 

@@ -2,7 +2,6 @@
 /// \file
 /// `file_descriptor`: owns a file descriptor, with which memory goes to another process.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -14,6 +13,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -79,7 +79,7 @@ inline cuda_error explain_descriptor(cuda_error error, const file_descriptor& fi
   text_builder out;
   out << "file descriptor " << file.native() << " does not refer to " << wanted
       << " that this device can open. Pass a descriptor that was exported as " << wanted;
-  return record_error(detail::move(error).with_details(out.finish()));
+  return record_error(std::move(error).with_details(out.finish()));
 }
 
 }  // namespace detail

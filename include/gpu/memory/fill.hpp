@@ -22,14 +22,15 @@
 #include <gpu/memory/device_span.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
 namespace detail {
 
 /// Returns the bits of `value`, an element to fill memory with.
-template <class Element> unsigned fill_pattern(const remove_cv_t<Element>& value) noexcept {
-  static_assert(!is_const<Element>, "the destination's elements are const");
+template <class Element> unsigned fill_pattern(const std::remove_cv_t<Element>& value) noexcept {
+  static_assert(!std::is_const_v<Element>, "the destination's elements are const");
   static_assert(sizeof(Element) == 1 || sizeof(Element) == 2 || sizeof(Element) == 4,
                 "the driver fills with patterns of 1, 2 or 4 bytes; other values need a kernel, "
                 "but zeros of any type are bytes: see gpu::as_writable_bytes");
@@ -139,7 +140,7 @@ inline result<> fill_region_on(const stream_ref& stream, const region_side& side
 /// **Capture**: allowed. (cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async)
 template <device_range Destination>
 result<> fill(stream_ref stream, Destination&& destination,
-              const detail::remove_cv_t<detail::element_t<Destination>>& value,
+              const std::remove_cv_t<detail::element_t<Destination>>& value,
               source_location where = source_location::current()) noexcept {
   return detail::fill_on(stream, detail::copy_end_of(destination),
                          detail::fill_pattern<detail::element_t<Destination>>(value), sizeof value,
@@ -174,7 +175,7 @@ template <detail::pitched_range Destination>
   requires(detail::is_device_region<Destination>())
 result<> fill(
     stream_ref stream, Destination&& destination,
-    const detail::remove_cv_t<typename detail::pitched_view_t<Destination>::element_type>& value,
+    const std::remove_cv_t<typename detail::pitched_view_t<Destination>::element_type>& value,
     source_location where = source_location::current()) noexcept {
   using element = typename detail::pitched_view_t<Destination>::element_type;
   return detail::fill_region_on(stream, detail::side_of(destination),

@@ -2,7 +2,6 @@
 /// \file
 /// `growing_buffer<T>`: device memory that grows without moving its elements.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/kernel_argument.hpp>
@@ -26,7 +25,10 @@
 #include <gpu/memory/physical_memory.hpp>
 #include <gpu/memory/virtual_memory.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -70,7 +72,7 @@ inline result<> extend(growing_range& range, std::size_t bytes, source_location 
     return driver::call<&driver::entry_points::mem_create>(where, &native, bytes, &wanted, 0);
   });
   if (!made.has_value()) {
-    return fail(explain_out_of_memory(detail::move(made).error(), range.context, bytes));
+    return fail(explain_out_of_memory(std::move(made).error(), range.context, bytes));
   }
   const physical_memory memory = physical_memory::adopt(native, bytes);
   GPU_TRY(driver::call<&driver::entry_points::mem_map>(where, end, bytes, 0, native, 0));
@@ -111,7 +113,7 @@ class growing_buffer : public detail::device_elements<T, detail::growing_memory>
   /// Creates an empty object, to be assigned to.
   growing_buffer() noexcept = default;
 
-  static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
+  static_assert(std::is_trivially_copyable_v<T> && std::same_as<T, std::remove_cv_t<T>>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
 

@@ -3,7 +3,6 @@
 /// Shares device memory and events between processes: one exports a handle of plain bytes, which go
 /// through any pipe, socket or file, and the other imports it.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -23,6 +22,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -72,7 +73,7 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
         driver::call<&driver::entry_points::ipc_get_mem_handle>(where, &made.native, base);
     if (!done.has_value()) {
       return fail(explain_code(
-          detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
+          std::move(done).error(), CUDA_ERROR_INVALID_VALUE,
           "only memory of cuMemAlloc can be exported, which gpu::device_buffer::create(device, "
           "count) allocates; for memory of a stream or a pool use gpu::export_allocation"));
     }
@@ -88,11 +89,11 @@ inline cuda_error explain_handle(cuda_error error) noexcept {
       "the handle does not refer to a live object of another process: that process may have "
       "exited, or not all bytes of the handle arrived. Export it again, and keep the object until "
       "it is closed here";
-  error = explain_code(detail::move(error), CUDA_ERROR_INVALID_VALUE, gone);
-  error = explain_code(detail::move(error), CUDA_ERROR_INVALID_HANDLE, gone);
-  error = explain_code(detail::move(error), CUDA_ERROR_MAP_FAILED, gone);
+  error = explain_code(std::move(error), CUDA_ERROR_INVALID_VALUE, gone);
+  error = explain_code(std::move(error), CUDA_ERROR_INVALID_HANDLE, gone);
+  error = explain_code(std::move(error), CUDA_ERROR_MAP_FAILED, gone);
   return explain_code(
-      detail::move(error), CUDA_ERROR_INVALID_CONTEXT,
+      std::move(error), CUDA_ERROR_INVALID_CONTEXT,
       "this process exported the handle itself, and can only import handles of others. Use the "
       "object directly");
 }
@@ -134,7 +135,7 @@ template <class T> class imported_memory {
   /// Creates an empty object, to be assigned to.
   imported_memory() noexcept = default;
 
-  static_assert(detail::trivially_copyable<T>, "device memory holds trivially copyable objects");
+  static_assert(std::is_trivially_copyable_v<T>, "device memory holds trivially copyable objects");
 
   /// Maps the memory into the primary context of `on`: the device that it was exported on, or one
   /// that can access that device, in which case peer access is enabled when it is needed.
@@ -151,8 +152,7 @@ template <class T> class imported_memory {
     result<> opened = driver::call_in<&driver::entry_points::ipc_open_mem_handle>(
         mapping.context, where, &mapping.base, handle.native, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
     imported_memory made{mapping.base == 0 ? detail::imported_mapping{} : mapping, handle};
-    if (!opened.has_value())
-      return detail::fail(detail::explain_handle(detail::move(opened).error()));
+    if (!opened.has_value()) return detail::fail(detail::explain_handle(std::move(opened).error()));
     return made;
   }
 
@@ -216,7 +216,7 @@ inline result<event_handle> export_event(
       "only an event that was created with event_options{.timing = false, .interprocess = true} "
       "can be exported";
   return detail::fail(detail::explain_code(
-      detail::explain_code(detail::move(done).error(), CUDA_ERROR_INVALID_VALUE, which),
+      detail::explain_code(std::move(done).error(), CUDA_ERROR_INVALID_VALUE, which),
       CUDA_ERROR_INVALID_HANDLE, which));
 }
 
@@ -233,8 +233,7 @@ inline result<event> import_event(device on, const event_handle& handle,
       primary, where, &native, handle.native);
   event made = event::adopt(event_ref::from_native(native, context_ref::from_native(primary, on),
                                                    {.timing = false, .interprocess = true}));
-  if (!opened.has_value())
-    return detail::fail(detail::explain_handle(detail::move(opened).error()));
+  if (!opened.has_value()) return detail::fail(detail::explain_handle(std::move(opened).error()));
   return made;
 }
 

@@ -21,8 +21,11 @@
 #include <gpu/memory/detail/library_pool.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -89,13 +92,13 @@ template <class T> class managed_buffer : public detail::host_elements<detail::d
     static_assert(detail::always_false<First>,
                   "write gpu::managed_buffer<T>::create(device, count)");
   }
-  template <detail::is_integral Count> static result<managed_buffer> create(Count) noexcept {
+  template <std::integral Count> static result<managed_buffer> create(Count) noexcept {
     static_assert(detail::always_false<Count>,
                   "write gpu::managed_buffer<T>::create(device, count)");
     return {};
   }
 
-  static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
+  static_assert(std::is_trivially_copyable_v<T> && std::same_as<T, std::remove_cv_t<T>>,
                 "managed memory holds trivially copyable objects: pages move as bytes, and no "
                 "constructor or destructor runs");
   static_assert(alignof(T) <= detail::memory_alignment,
@@ -113,7 +116,7 @@ template <class T> class managed_buffer : public detail::host_elements<detail::d
     GPU_TRY(detail::get_bytes("gpu::managed_buffer::create", count, sizeof(T), bytes, where));
     detail::device_memory memory;
     GPU_TRY(detail::allocate_managed(in, bytes, attach, memory, where));
-    return managed_buffer{detail::move(memory), count};
+    return managed_buffer{std::move(memory), count};
   }
 
   /// Takes over memory from cuMemAllocManaged.

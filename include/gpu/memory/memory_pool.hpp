@@ -3,7 +3,6 @@
 /// Memory pools of the driver: `memory_pool` owns one, `memory_pool_ref` refers to one, such as a
 /// device's default pool. Pools allocate and free memory in stream order.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -27,6 +26,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -85,7 +85,7 @@ inline cuda_error explain_pool_limit(cuda_error error, const memory_location& at
       << ". The device has enough free memory, so the pool has probably reached its limit, "
          "memory_pool_options::max_bytes. Free buffers of the pool, or create it with a larger "
          "limit";
-  return record_error(detail::move(error).with_details(out.finish()));
+  return record_error(std::move(error).with_details(out.finish()));
 }
 
 inline result<> allocate_from(CUmemoryPool pool, const stream_ref& stream, std::size_t bytes,
@@ -134,10 +134,9 @@ template <class Self> class memory_pool_operations {
     detail::device_memory memory;
     result<> done = detail::allocate_from(self().native(), stream, bytes, memory, where);
     if (!done.has_value()) {
-      return detail::fail(
-          detail::explain_pool_limit(detail::move(done).error(), self().location()));
+      return detail::fail(detail::explain_pool_limit(std::move(done).error(), self().location()));
     }
-    return detail::buffer_maker::make<device_buffer<T>>(detail::move(memory), count);
+    return detail::buffer_maker::make<device_buffer<T>>(std::move(memory), count);
   }
 
   /// Frees memory of the pool that is not in use, until the pool holds at most `keep_bytes`.
@@ -339,7 +338,7 @@ inline result<> set_current_pool(memory_location at, allocation_type type, memor
   detail::text_builder out;
   out << "the pool's memory is not " << name_of(type)
       << ", or the location does not exist. Create the pool with that gpu::allocation_type";
-  return detail::fail(detail::record_error(detail::move(done).error().with_details(out.finish())));
+  return detail::fail(detail::record_error(std::move(done).error().with_details(out.finish())));
 }
 
 /// Owns a pool. Move-only; empty after a move. Its buffers may outlive it.

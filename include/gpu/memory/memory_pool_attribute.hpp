@@ -3,7 +3,6 @@
 /// `memory_pool_attribute`: the attributes of a pool, each with the C++ type of its value: how it
 /// reuses and keeps memory, and how much it holds.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -15,6 +14,7 @@
 #include <gpu/memory/memory_pool.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -77,7 +77,7 @@ inline result<> require_reset(std::uint64_t value, const char* name,
 /// The C++ type of an attribute's value: `bool` for permissions, else a number of bytes.
 template <memory_pool_attribute Attribute>
 using memory_pool_attribute_t =
-    detail::conditional_t<detail::is_reuse_flag(Attribute), bool, std::uint64_t>;
+    std::conditional_t<detail::is_reuse_flag(Attribute), bool, std::uint64_t>;
 
 /// Returns an attribute of a pool, in its own type:
 ///

@@ -3,7 +3,6 @@
 /// `memory_range_attribute`: the advice that was given for a range of managed memory, and its last
 /// prefetch; each with the C++ type of its value.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -20,6 +19,7 @@
 #include <gpu/memory/memory_location.hpp>
 #include <gpu/memory/ranges.hpp>
 
+#include <concepts>
 #include <cstddef>
 
 namespace gpu { inline namespace v1 {
@@ -147,7 +147,7 @@ result<memory_range_attribute_t<Attribute>> attribute(
     Range&& of, source_location where = source_location::current()) noexcept {
   using value = memory_range_attribute_t<Attribute>;
   constexpr std::size_t count =
-      detail::same<value, memory_location_list> ? memory_location_list::capacity : std::size_t{1};
+      std::same_as<value, memory_location_list> ? memory_location_list::capacity : std::size_t{1};
   const detail::copy_end end = detail::copy_end_of(of);
   GPU_TRY(detail::require_elements("gpu::attribute", end, where));
   std::size_t bytes = 0;
@@ -157,11 +157,11 @@ result<memory_range_attribute_t<Attribute>> attribute(
   GPU_TRY(driver::call_in_any<&driver::entry_points::mem_range_get_attribute>(
       where, answer, sizeof answer, static_cast<CUmem_range_attribute>(Attribute),
       end.device_address(), bytes));
-  if constexpr (detail::same<value, memory_location_list>) {
+  if constexpr (std::same_as<value, memory_location_list>) {
     return memory_location_list::from_native(answer, count);
-  } else if constexpr (detail::same<value, memory_location>) {
+  } else if constexpr (std::same_as<value, memory_location>) {
     return detail::location_of_id(answer[0]);
-  } else if constexpr (detail::same<value, bool>) {
+  } else if constexpr (std::same_as<value, bool>) {
     return answer[0] != 0;
   } else {
     return static_cast<value>(answer[0]);

@@ -3,7 +3,6 @@
 /// `multicast_object`: memory of several devices at one address, to which a write goes to all and
 /// from which a read can combine all, where a switch between the devices can do that.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -21,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -123,7 +123,7 @@ class multicast_object {
   /// that other processes add.
   static multicast_object adopt(physical_memory&& owned, std::size_t unit) noexcept {
     multicast_object made;
-    made.memory_ = detail::move(owned);
+    made.memory_ = std::move(owned);
     made.unit_ = unit;
     return made;
   }

@@ -2,7 +2,6 @@
 /// \file
 /// `peer_memory`: a span that knows the context of its memory, for copies between devices.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/context.hpp>
@@ -12,6 +11,7 @@
 #include <gpu/memory/detail/copy_request.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -22,7 +22,7 @@ template <class Span>
 concept device_view = requires(const Span& span) {
   CUdeviceptr{span.native()};
   span.empty();
-  requires trivially_copyable<Span>;
+  requires std::is_trivially_copyable_v<Span>;
 };
 
 }  // namespace detail

@@ -2,7 +2,6 @@
 /// \file
 /// `physical_memory`: memory that has no address until it is mapped to one.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -22,6 +21,7 @@
 #include <gpu/memory/memory_location.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -112,11 +112,11 @@ inline cuda_error explain_no_physical_memory(cuda_error error, const memory_loca
   CUcontext primary = nullptr;
   if (at.is_device() && find_primary_context(at.id(), primary, source_location{}).has_value()) {
     const auto on = device::from_native(at.id());
-    return explain_out_of_memory(detail::move(error), context_ref::from_native(primary, on), bytes);
+    return explain_out_of_memory(std::move(error), context_ref::from_native(primary, on), bytes);
   }
   text_builder out;
   out << "asked for " << bytes << " bytes of physical memory on " << at;
-  return record_error(detail::move(error).with_details(out.finish()).with_values(bytes, 0));
+  return record_error(std::move(error).with_details(out.finish()).with_values(bytes, 0));
 }
 
 /// The driver's handle of physical memory, and its size, which the driver does not report.
@@ -178,9 +178,9 @@ class physical_memory {
     result<> made =
         driver::call<&driver::entry_points::mem_create>(where, &native, bytes, &wanted, 0);
     if (!made.has_value()) {
-      result<> located = detail::explain_location(detail::move(made), at, where);
+      result<> located = detail::explain_location(std::move(made), at, where);
       return detail::fail(
-          detail::explain_no_physical_memory(detail::move(located).error(), at, bytes));
+          detail::explain_no_physical_memory(std::move(located).error(), at, bytes));
     }
     return physical_memory::adopt(native, bytes);
   }
@@ -200,7 +200,7 @@ class physical_memory {
         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     if (!opened.has_value()) {
       return detail::fail(
-          detail::explain_descriptor(detail::move(opened).error(), from, "physical memory"));
+          detail::explain_descriptor(std::move(opened).error(), from, "physical memory"));
     }
     return physical_memory::adopt(native, bytes);
   }
@@ -259,7 +259,7 @@ inline result<file_descriptor> export_memory(
       where, &native, memory.native(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
   if (done.has_value()) return file_descriptor::adopt(native);
   return detail::fail(detail::explain_code(
-      detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
+      std::move(done).error(), CUDA_ERROR_INVALID_VALUE,
       "only memory that was created with .handle_types = "
       "gpu::shareable_handle_types::posix_file_descriptor, and not imported, can be exported"));
 }

@@ -8,6 +8,9 @@
 #include <gpu/memory/detail/pinned_elements.hpp>
 #include <gpu/memory/ranges.hpp>
 
+#include <concepts>
+#include <type_traits>
+
 namespace gpu { inline namespace v1 {
 
 /// Owns `size()` elements, which are `size_bytes()` bytes, in page-locked host memory, for
@@ -20,7 +23,7 @@ template <class T> class pinned_buffer : public detail::pinned_elements<T> {
   /// Creates an empty object, to be assigned to.
   pinned_buffer() noexcept = default;
 
-  static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
+  static_assert(std::is_trivially_copyable_v<T> && std::same_as<T, std::remove_cv_t<T>>,
                 "the elements must be trivially copyable: they are copied as bytes");
 
   context_ref context() const noexcept { return this->memory_.get().context; }

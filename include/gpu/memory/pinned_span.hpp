@@ -3,12 +3,12 @@
 /// `pinned_span<T>`: a view of a `pinned_vector`, or of other page-locked memory.
 
 #include <gpu/core/detail/size_product.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/ranges.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -19,7 +19,7 @@ namespace gpu { inline namespace v1 {
 template <class T> class pinned_span {
  public:
   using element_type = T;
-  using value_type = detail::remove_cv_t<T>;
+  using value_type = std::remove_cv_t<T>;
   using size_type = std::size_t;
   using difference_type = std::ptrdiff_t;
   using pointer = T*;
@@ -28,7 +28,7 @@ template <class T> class pinned_span {
 
   constexpr pinned_span() noexcept = default;
   template <class U>
-    requires detail::convertible<U (*)[], T (*)[]>
+    requires std::is_convertible_v<U (*)[], T (*)[]>
   constexpr pinned_span(pinned_span<U> other) noexcept : data_{other.data()}, size_{other.size()} {}
 
   /// Makes a span of memory that is page-locked by cuMemHostAlloc or cuMemHostRegister.

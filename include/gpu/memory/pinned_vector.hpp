@@ -4,7 +4,6 @@
 /// speed and asynchronously.
 
 #include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/context.hpp>
@@ -21,8 +20,11 @@
 #include <gpu/memory/pinned_span.hpp>
 #include <gpu/memory/ranges.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <initializer_list>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -48,7 +50,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     static_assert(detail::always_false<First>,
                   "write gpu::pinned_vector<T>::create(device, count)");
   }
-  template <detail::is_integral Count> static result<pinned_vector> create(Count) noexcept {
+  template <std::integral Count> static result<pinned_vector> create(Count) noexcept {
     static_assert(detail::always_false<Count>,
                   "write gpu::pinned_vector<T>::create(device, count)");
     return {};
@@ -64,7 +66,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   using reverse_iterator = detail::reverse_iterator<T>;
   using const_reverse_iterator = detail::reverse_iterator<const T>;
 
-  static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
+  static_assert(std::is_trivially_copyable_v<T> && std::same_as<T, std::remove_cv_t<T>>,
                 "a copy moves bytes, which only trivially copyable elements allow");
 
   /// Makes an empty vector for use with a device.
@@ -103,25 +105,25 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   [[nodiscard]] pinned_span<T> release() noexcept {
     capacity_ = 0;
     return pinned_span<T>::from_native(static_cast<T*>(memory_.release().address),
-                                       detail::exchange(size_, 0u));
+                                       std::exchange(size_, 0u));
   }
 
   pinned_vector(pinned_vector&& other) noexcept
-      : detail::pinned_elements<T>{detail::move(other)},
-        context_{detail::exchange(other.context_, context_ref{})},
-        capacity_{detail::exchange(other.capacity_, 0u)},
+      : detail::pinned_elements<T>{std::move(other)},
+        context_{std::exchange(other.context_, context_ref{})},
+        capacity_{std::exchange(other.capacity_, 0u)},
         flags_{other.flags_} {}
   pinned_vector& operator=(pinned_vector&& other) noexcept {
-    pinned_vector taken{detail::move(other)};
+    pinned_vector taken{std::move(other)};
     swap(taken);
     return *this;
   }
   void swap(pinned_vector& other) noexcept {
-    detail::swap_values(memory_, other.memory_);
-    detail::swap_values(context_, other.context_);
-    detail::swap_values(size_, other.size_);
-    detail::swap_values(capacity_, other.capacity_);
-    detail::swap_values(flags_, other.flags_);
+    std::swap(memory_, other.memory_);
+    std::swap(context_, other.context_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(flags_, other.flags_);
   }
   friend void swap(pinned_vector& a, pinned_vector& b) noexcept { a.swap(b); }
 
@@ -357,7 +359,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     detail::pinned_memory memory;
     GPU_TRY(detail::allocate_pinned(context_, bytes, flags_, memory, where));
     move_bytes(static_cast<T*>(memory.get().address), data(), static_cast<std::ptrdiff_t>(size_));
-    memory_ = detail::move(memory);
+    memory_ = std::move(memory);
     capacity_ = capacity;
     return {};
   }

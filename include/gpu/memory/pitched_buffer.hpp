@@ -4,8 +4,6 @@
 /// fast access.
 
 #include <gpu/core/detail/size_product.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/kernel_argument.hpp>
@@ -22,8 +20,11 @@
 #include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/pitched_span.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -66,7 +67,7 @@ template <class T> class pitched_buffer {
 
   using value_type = T;
 
-  static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
+  static_assert(std::is_trivially_copyable_v<T> && std::same_as<T, std::remove_cv_t<T>>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
   static_assert(alignof(T) <= detail::memory_alignment,
@@ -100,18 +101,18 @@ template <class T> class pitched_buffer {
           });
         });
     if (!done.has_value())
-      return detail::fail(detail::explain_row(function, detail::move(done).error(), row, in));
+      return detail::fail(detail::explain_row(function, std::move(done).error(), row, in));
     return made;
   }
 
   pitched_buffer(pitched_buffer&& other) noexcept
-      : memory_{detail::move(other.memory_)},
-        pitch_{detail::exchange(other.pitch_, 0u)},
-        size_{detail::exchange(other.size_, box_extent{})} {}
+      : memory_{std::move(other.memory_)},
+        pitch_{std::exchange(other.pitch_, 0u)},
+        size_{std::exchange(other.size_, box_extent{})} {}
   pitched_buffer& operator=(pitched_buffer&& other) noexcept {
-    memory_ = detail::move(other.memory_);
-    pitch_ = detail::exchange(other.pitch_, 0u);
-    size_ = detail::exchange(other.size_, box_extent{});
+    memory_ = std::move(other.memory_);
+    pitch_ = std::exchange(other.pitch_, 0u);
+    size_ = std::exchange(other.size_, box_extent{});
     return *this;
   }
 

@@ -6,11 +6,11 @@
 #include <gpu/core/detail/size_product.hpp>
 #include <gpu/core/kernel_argument.hpp>  // IWYU pragma: keep
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -69,12 +69,12 @@ template <class T, memory_side Side> class pitched_view {
   using element_type = T;
   static constexpr memory_side side = Side;
 
-  static_assert(detail::trivially_copyable<T>,
+  static_assert(std::is_trivially_copyable_v<T>,
                 "a copy moves bytes, which only trivially copyable elements allow");
 
   constexpr pitched_view() noexcept = default;
   template <class U>
-    requires detail::convertible<U (*)[], T (*)[]>
+    requires std::is_convertible_v<U (*)[], T (*)[]>
   constexpr pitched_view(pitched_view<U, Side> other) noexcept
       : data_{other.data()},
         pitch_{other.pitch()},

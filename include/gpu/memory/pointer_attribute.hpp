@@ -2,7 +2,6 @@
 /// \file
 /// `pointer_attribute` and `pointer_info`: query the driver about an address.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -10,6 +9,7 @@
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/device.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -67,7 +67,7 @@ inline CUdeviceptr address_of(const volatile void* pointer) noexcept {
 
 /// Reads an answer from the bytes that the driver wrote, which may be fewer than 16.
 template <class T> T attribute_value(const unsigned char (&bytes)[16]) noexcept {
-  if constexpr (same<T, bool>) {
+  if constexpr (std::same_as<T, bool>) {
     unsigned flag = 0;  // the driver's boolean
     __builtin_memcpy(&flag, bytes, sizeof flag);
     return flag != 0;

@@ -2,7 +2,6 @@
 /// \file
 /// `prefetch`, `advise` and `attach`: control where managed memory is, and what may access it.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -27,6 +26,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -111,14 +111,14 @@ inline text find_range_fault(const char* name, CUdeviceptr address, std::size_t 
 inline result<> explain_range(result<> failed, const copy_end& range, std::size_t bytes,
                               const memory_location& at, source_location where) noexcept {
   // A new variable, because nvcc's front end crashes on an assignment to `failed`.
-  result<> located = explain_location(detail::move(failed), at, where);
+  result<> located = explain_location(std::move(failed), at, where);
   if (located.error().domain() != error_domain::driver ||
       located.error().code() != CUDA_ERROR_INVALID_VALUE) {
     return located;
   }
   text fault = find_range_fault("the range", range.device_address(), bytes);
   if (fault.empty()) return located;
-  return fail(record_error(detail::move(located).error().with_details(detail::move(fault))));
+  return fail(record_error(std::move(located).error().with_details(std::move(fault))));
 }
 
 inline result<> prefetch_on(const stream_ref& stream, const copy_end& range, std::size_t bytes,
@@ -140,7 +140,7 @@ inline result<> prefetch_on(const stream_ref& stream, const copy_end& range, std
                                                             to.native(), 0u, stream.native());
   });
   if (queued.has_value()) return queued;
-  return explain_range(detail::move(queued), range, bytes, to, where);
+  return explain_range(std::move(queued), range, bytes, to, where);
 }
 
 }  // namespace detail
@@ -189,7 +189,7 @@ result<> advise(Range&& range, memory_advice advice, memory_location location = 
   result<> advised = driver::call_in_any<&driver::entry_points::mem_advise>(
       where, end.device_address(), bytes, static_cast<CUmem_advise>(advice), location.native());
   if (advised.has_value()) return advised;
-  return detail::explain_range(detail::move(advised), end, bytes, location, where);
+  return detail::explain_range(std::move(advised), end, bytes, location, where);
 }
 
 /// Queues a change of the streams that may access `buffer`. With `single`, the default, only work

@@ -3,7 +3,6 @@
 /// Batches for managed memory: prefetch many ranges, or discard their contents, with one call.
 
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -24,8 +23,11 @@
 #include <gpu/memory/prefetch.hpp>
 #include <gpu/memory/ranges.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <initializer_list>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -70,7 +72,7 @@ class range_discard {
     requires(device_range<Range> || host_range<Range>)
   range_discard(Range&& range, memory_location to = {}) noexcept
       : request_{detail::managed_request_of(range, to)} {
-    static_assert(!detail::is_const<detail::element_t<Range>>,
+    static_assert(!std::is_const_v<detail::element_t<Range>>,
                   "the range's elements are const, and discarding changes them");
   }
 
@@ -176,7 +178,7 @@ struct managed_batch {
       return queue_managed(work, stream, arguments, where);
     });
     if (done.has_value() || done.error().code() != CUDA_ERROR_INVALID_VALUE) return done;
-    return fail(record_error(detail::move(done).error().with_details(find_fault(ranges, count))));
+    return fail(record_error(std::move(done).error().with_details(find_fault(ranges, count))));
   }
 
  private:
@@ -218,7 +220,7 @@ inline result<> prefetch(stream_ref stream, std::initializer_list<range_prefetch
 }
 /// Does the same for any contiguous range of them.
 template <host_range Ranges>
-  requires detail::same<detail::remove_cv_t<detail::host_element_t<const Ranges>>, range_prefetch>
+  requires std::same_as<std::remove_cv_t<detail::host_element_t<const Ranges>>, range_prefetch>
 result<> prefetch(stream_ref stream, const Ranges& ranges,
                   source_location where = source_location::current()) noexcept {
   return detail::managed_batch::queue(detail::prefetch_work, stream, detail::data_of(ranges),
@@ -240,7 +242,7 @@ inline result<> discard(stream_ref stream, std::initializer_list<range_discard> 
                                       where);
 }
 template <host_range Ranges>
-  requires detail::same<detail::remove_cv_t<detail::host_element_t<const Ranges>>, range_discard>
+  requires std::same_as<std::remove_cv_t<detail::host_element_t<const Ranges>>, range_discard>
 result<> discard(stream_ref stream, const Ranges& ranges,
                  source_location where = source_location::current()) noexcept {
   return detail::managed_batch::queue(detail::discard_work, stream, detail::data_of(ranges),
@@ -257,7 +259,7 @@ inline result<> discard_and_prefetch(stream_ref stream, std::initializer_list<ra
                                       ranges.size(), where);
 }
 template <host_range Ranges>
-  requires detail::same<detail::remove_cv_t<detail::host_element_t<const Ranges>>, range_discard>
+  requires std::same_as<std::remove_cv_t<detail::host_element_t<const Ranges>>, range_discard>
 result<> discard_and_prefetch(stream_ref stream, const Ranges& ranges,
                               source_location where = source_location::current()) noexcept {
   return detail::managed_batch::queue(detail::discard_and_prefetch_work, stream,

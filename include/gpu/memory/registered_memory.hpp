@@ -2,8 +2,6 @@
 /// \file
 /// `registered_memory<T>`: page-locks existing host memory.
 
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/flags.hpp>
@@ -24,6 +22,8 @@
 #include <gpu/memory/ranges.hpp>
 
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -96,7 +96,7 @@ template <class T> class registered_memory {
 
   using element_type = T;
 
-  static_assert(detail::trivially_copyable<T>,
+  static_assert(std::is_trivially_copyable_v<T>,
                 "a copy moves bytes, which only trivially copyable elements allow");
 
   /// Registers a contiguous range in pageable memory, which may be empty.
@@ -105,13 +105,13 @@ template <class T> class registered_memory {
   /// `errc::not_supported`; the driver's CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED if any of it is
   /// registered, and CUDA_ERROR_INVALID_VALUE if the driver allocated it.
   template <host_range Range>
-    requires(detail::is_lvalue_reference<Range &&> &&
-             detail::convertible<detail::host_element_t<Range> (*)[], T (*)[]>)
+    requires(std::is_lvalue_reference_v<Range &&> &&
+             std::is_convertible_v<detail::host_element_t<Range> (*)[], T (*)[]>)
   static result<registered_memory> create(
       context_or_device on, Range&& range, registration_flags flags = registration_flags::none,
       source_location where = source_location::current()) noexcept {
     const context_ref in = GPU_TRY(on.resolve("gpu::registered_memory::create", where));
-    GPU_TRY(detail::check_registration(in, flags, !detail::is_const<T>, where));
+    GPU_TRY(detail::check_registration(in, flags, !std::is_const_v<T>, where));
     T* const data = detail::data_of(range);
     const std::size_t count = detail::size_of(range);
     registered_memory made{pinned_span<T>::from_native(data, count), in, flags};
@@ -131,19 +131,19 @@ template <class T> class registered_memory {
       owned.context = in;
       made.memory_.reset(owned);
     }
-    GPU_TRY(detail::move(done));
+    GPU_TRY(std::move(done));
     return made;
   }
 
   registered_memory(registered_memory&& other) noexcept
-      : memory_{detail::move(other.memory_)},
-        elements_{detail::exchange(other.elements_, pinned_span<T>{})},
-        context_{detail::exchange(other.context_, context_ref{})},
+      : memory_{std::move(other.memory_)},
+        elements_{std::exchange(other.elements_, pinned_span<T>{})},
+        context_{std::exchange(other.context_, context_ref{})},
         flags_{other.flags_} {}
   registered_memory& operator=(registered_memory&& other) noexcept {
-    memory_ = detail::move(other.memory_);
-    elements_ = detail::exchange(other.elements_, pinned_span<T>{});
-    context_ = detail::exchange(other.context_, context_ref{});
+    memory_ = std::move(other.memory_);
+    elements_ = std::exchange(other.elements_, pinned_span<T>{});
+    context_ = std::exchange(other.context_, context_ref{});
     flags_ = other.flags_;
     return *this;
   }

@@ -3,7 +3,6 @@
 /// Memory pools shared between processes: a pool is exported as a file descriptor, each allocation
 /// as a handle of plain bytes.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -25,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -48,7 +48,7 @@ inline result<file_descriptor> export_pool(
       where, &native, pool.native(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
   if (done.has_value()) return file_descriptor::adopt(native);
   return detail::fail(
-      detail::explain_code(detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
+      detail::explain_code(std::move(done).error(), CUDA_ERROR_INVALID_VALUE,
                            "only a pool that was created with .handle_types = "
                            "gpu::shareable_handle_types::posix_file_descriptor can be exported"));
 }
@@ -73,7 +73,7 @@ result<allocation_handle> export_allocation(
                                                                                buffer.native());
   if (done.has_value()) return made;
   return detail::fail(detail::explain_code(
-      detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
+      std::move(done).error(), CUDA_ERROR_INVALID_VALUE,
       "only memory of an exported pool can be exported. Export its pool first"));
 }
 
@@ -100,7 +100,7 @@ class imported_memory_pool {
         0);
     if (!opened.has_value()) {
       return detail::fail(
-          detail::explain_descriptor(detail::move(opened).error(), from, "a memory pool"));
+          detail::explain_descriptor(std::move(opened).error(), from, "a memory pool"));
     }
     return imported_memory_pool{memory_pool_ref::from_native(native, on)};
   }

@@ -3,14 +3,13 @@
 /// `memory_operation` and `perform`: let a stream wait for a value in memory, or write one.
 
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/cleared.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/device_refusals.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
@@ -26,6 +25,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -78,7 +79,7 @@ class memory_operation {
   template <class Range>
     requires(device_range<Range> || pinned_range<Range>)
   static memory_operation wait(
-      Range&& word, detail::remove_cv_t<detail::element_t<Range>> value,
+      Range&& word, std::remove_cv_t<detail::element_t<Range>> value,
       wait_condition condition = wait_condition::greater_or_equal) noexcept {
     memory_operation made = about(word, value, CU_STREAM_MEM_OP_WAIT_VALUE_32);
     made.native_.waitValue.flags = static_cast<unsigned>(condition);
@@ -88,8 +89,8 @@ class memory_operation {
   template <class Range>
     requires(device_range<Range> || pinned_range<Range>)
   static memory_operation write(Range&& word,
-                                detail::remove_cv_t<detail::element_t<Range>> value) noexcept {
-    static_assert(!detail::is_const<detail::element_t<Range>>, "the word is const");
+                                std::remove_cv_t<detail::element_t<Range>> value) noexcept {
+    static_assert(!std::is_const_v<detail::element_t<Range>>, "the word is const");
     return about(word, value, CU_STREAM_MEM_OP_WRITE_VALUE_32);
   }
   /// Orders the writes before it and after it.
@@ -118,7 +119,7 @@ class memory_operation {
   /// The 64-bit operations have the numbers of the 32-bit ones, plus 3.
   template <class Range, class T>
   static memory_operation about(Range& word, T value, CUstreamBatchMemOpType narrow) noexcept {
-    static_assert(detail::is_integral<T> && (sizeof(T) == 4 || sizeof(T) == 8),
+    static_assert(std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8),
                   "a stream waits for and writes integers of 4 or 8 bytes");
     static_assert(CU_STREAM_MEM_OP_WAIT_VALUE_64 == CU_STREAM_MEM_OP_WAIT_VALUE_32 + 3 &&
                   CU_STREAM_MEM_OP_WRITE_VALUE_64 == CU_STREAM_MEM_OP_WRITE_VALUE_32 + 3);
@@ -215,7 +216,7 @@ inline cuda_error explain_word(cuda_error error) noexcept {
   out << "The word has to be in page-locked memory, or in device memory of the stream's context; "
          "not in managed memory, and not in memory of a pool, such as a device_buffer that was "
          "created with a stream.";
-  return record_error(detail::move(error).with_details(out.finish()));
+  return record_error(std::move(error).with_details(out.finish()));
 }
 
 inline result<> perform_on(const stream_ref& stream, const memory_operation* operations,
@@ -258,7 +259,7 @@ inline result<> perform_on(const stream_ref& stream, const memory_operation* ope
         &natives->all[0], 0u);
   });
   if (done.has_value()) return done;
-  return fail(explain_word(detail::move(done).error()));
+  return fail(explain_word(std::move(done).error()));
 }
 
 }  // namespace detail

@@ -2,7 +2,6 @@
 /// \file
 /// `address_reservation` and `memory_mapping`: reserve addresses, and map physical memory to them.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -21,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -157,7 +157,7 @@ class memory_mapping {
                                                                    memory.native(), 0);
     if (!mapped.has_value()) {
       return detail::fail(detail::explain_code(
-          detail::move(mapped).error(), CUDA_ERROR_INVALID_VALUE,
+          std::move(mapped).error(), CUDA_ERROR_INVALID_VALUE,
           "memory may already be mapped at this offset: unmap it first, or use another offset. "
           "Memory with tile_pool can only be mapped to arrays"));
     }

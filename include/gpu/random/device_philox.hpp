@@ -6,7 +6,6 @@
 #include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>
 #include <gpu/array/evaluate.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -18,6 +17,7 @@
 #include <gpu/random/random_numbers.hpp>
 
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -39,11 +39,11 @@ class device_philox {
     text reason = kernel_argument<philox>::refusal(engine);
     if (!reason.empty()) {
       return detail::fail(detail::refusal(errc::invalid_argument, "gpu::device_philox::create",
-                                          detail::move(reason), where));
+                                          std::move(reason), where));
     }
     const std::uint64_t block = engine.offset() / 4 + (engine.offset() % 4 != 0 ? 1 : 0);
     auto blocks = GPU_TRY((gpu::full<std::uint64_t>(stream, shape<1>{1}, block, where)));
-    return device_philox(detail::move(blocks), engine);
+    return device_philox(std::move(blocks), engine);
   }
 
   std::uint64_t seed() const noexcept { return start_.seed(); }
@@ -65,7 +65,7 @@ class device_philox {
  private:
   friend detail::random_access;
   device_philox(array<std::uint64_t>&& blocks, const philox& start) noexcept
-      : blocks_{detail::move(blocks)}, start_{start} {}
+      : blocks_{std::move(blocks)}, start_{start} {}
 
   array<std::uint64_t> blocks_;  ///< one number: of blocks that are used
   philox start_;

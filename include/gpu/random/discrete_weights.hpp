@@ -4,7 +4,6 @@
 
 #include <gpu/array/array.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/detail/written_number.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -22,6 +21,7 @@
 #include <gpu/random/random_operand.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -72,7 +72,7 @@ class discrete_weights {
   friend auto discrete(Engine& engine, const shape<Rank>& extents,
                        const discrete_weights& weights) noexcept;
 
-  explicit discrete_weights(array<double>&& sums) noexcept : sums_{detail::move(sums)} {}
+  explicit discrete_weights(array<double>&& sums) noexcept : sums_{std::move(sums)} {}
 
   static unexpected<cuda_error> refuse(std::size_t k, double weight,
                                        source_location where) noexcept {

@@ -13,7 +13,6 @@
 
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/view_axes.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/random/detail/random_distribution.hpp>
@@ -21,14 +20,16 @@
 #include <gpu/random/random_numbers.hpp>
 #include <gpu/random/random_operand.hpp>
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
 namespace detail {
 
 template <class T>
-concept random_real = is_floating_point<T> || short_number<T>;
+concept random_real = std::is_floating_point_v<T> || short_number<T>;
 
 template <class T, random_kind Kind, class Engine, int Rank>
 auto make_random(Engine& engine, const shape<Rank>& extents, double a, double b) noexcept {
@@ -43,7 +44,7 @@ auto make_random(Engine& engine, const shape<Rank>& extents, double a, double b)
 /// Integers all of whose bits are random. Those of up to 32 bits are the lowest of one number of
 /// the engine, those of 64 bits two numbers, low half first.
 template <class T, detail::random_engine Engine, int Rank>
-  requires(detail::is_integral<T> && !detail::same<T, bool>)
+  requires(std::is_integral_v<T> && !std::same_as<T, bool>)
 auto random_bits(Engine& engine, const shape<Rank>& extents) noexcept {
   if constexpr (detail::is_quasi_random<Engine>) {
     static_assert(8 * sizeof(T) == Engine::bits,
@@ -69,7 +70,7 @@ auto uniform_from(Engine& engine, const shape<Rank>& extents, double low = 0,
 
 /// Integers from `low` to `high`, both of which occur. All are exactly equally likely.
 template <class T, detail::independent_engine Engine, int Rank>
-  requires(detail::is_integral<T> && !detail::same<T, bool>)
+  requires(std::is_integral_v<T> && !std::same_as<T, bool>)
 auto uniform_integers(Engine& engine, const shape<Rank>& extents, T low, T high) noexcept {
   detail::random_distribution d{.kind = detail::random_kind::integers};
   d.a = static_cast<double>(low);
@@ -147,7 +148,7 @@ auto poisson(Engine& engine, const shape<Rank>& extents, double mean) noexcept {
 /// those above 10^15, give NaN, as integers 0.
 template <class T, detail::random_engine Engine, detail::viewable Means>
 auto poisson(Engine& engine, Means&& means) noexcept {
-  using mean = detail::remove_cv_t<detail::viewed_element_t<Means>>;
+  using mean = std::remove_cv_t<detail::viewed_element_t<Means>>;
   static_assert(detail::number<mean> && !detail::complex_number<mean>,
                 "gpu::poisson: the means are numbers");
   const auto view = detail::array_view_of(static_cast<Means&&>(means));
@@ -161,7 +162,7 @@ auto poisson(Engine& engine, Means&& means) noexcept {
 /// distributed over the sphere in as many dimensions.
 template <class T, detail::independent_engine Engine, int Rank>
 auto on_sphere(Engine& engine, const shape<Rank>& extents) noexcept {
-  static_assert(detail::same<Engine, philox> || detail::counts_on_device<Engine>,
+  static_assert(std::same_as<Engine, philox> || detail::counts_on_device<Engine>,
                 "gpu::on_sphere: coordinates of one point are made in several threads, which only "
                 "Philox can; take a gpu::philox");
   static_assert(Rank > 0, "gpu::on_sphere: a point has its coordinates along the last axis");

@@ -6,7 +6,6 @@
 #include <gpu/array/creation.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/source_location.hpp>
@@ -23,6 +22,7 @@
 #include <gpu/random/random_numbers.hpp>
 
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -77,7 +77,7 @@ class mt19937 {
   friend detail::random_access;
 
   mt19937(array<std::uint32_t>&& memory, const detail::engine_position& position) noexcept
-      : memory_{detail::move(memory)}, position_{position} {}
+      : memory_{std::move(memory)}, position_{position} {}
 
   static result<mt19937> create_at(const stream_ref& stream,
                                    const detail::engine_position& position, source_location where) {
@@ -98,7 +98,7 @@ class mt19937 {
       detail::copy_end begin = detail::copy_end_of(memory);
       begin.count = detail::mt19937_head_words;
       GPU_TRY(detail::upload(stream, head.begin(), begin, sizeof(std::uint32_t), where));
-      return mt19937(detail::move(memory), position);
+      return mt19937(std::move(memory), position);
     });
   }
 

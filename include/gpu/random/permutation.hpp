@@ -9,7 +9,6 @@
 #include <gpu/array/creation.hpp>
 #include <gpu/array/take.hpp>
 #include <gpu/array/view_axes.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/expected.hpp>
@@ -25,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -82,7 +82,7 @@ result<> shuffle(const stream_ref& stream, Engine& engine, A&& a,
 template <detail::independent_engine Engine, detail::viewable A>
 auto choice(const stream_ref& stream, Engine& engine, A&& a, std::size_t count,
             const choice_options& options = {}, source_location where = source_location::current())
-    -> result<array<detail::remove_cv_t<detail::viewed_element_t<A>>, detail::viewed_rank<A>>> {
+    -> result<array<std::remove_cv_t<detail::viewed_element_t<A>>, detail::viewed_rank<A>>> {
   static_assert(detail::viewed_rank<A> > 0, "gpu::choice: there is only one element");
   const auto view = detail::array_view_of(static_cast<A&&>(a));
   GPU_TRY(detail::require_operand("gpu::choice", stream, "a", view, a, where));
@@ -113,7 +113,7 @@ auto choice(const stream_ref& stream, Engine& engine, A&& a, std::size_t count,
 template <detail::independent_engine Engine, detail::viewable A>
 auto choice(const stream_ref& stream, Engine& engine, A&& a, std::size_t count,
             const discrete_weights& weights, source_location where = source_location::current())
-    -> result<array<detail::remove_cv_t<detail::viewed_element_t<A>>, detail::viewed_rank<A>>> {
+    -> result<array<std::remove_cv_t<detail::viewed_element_t<A>>, detail::viewed_rank<A>>> {
   static_assert(detail::viewed_rank<A> > 0, "gpu::choice: there is only one element");
   const auto view = detail::array_view_of(static_cast<A&&>(a));
   GPU_TRY(detail::require_operand("gpu::choice", stream, "a", view, a, where));

@@ -7,7 +7,6 @@
 #include <gpu/array/array.hpp>
 #include <gpu/array/evaluate.hpp>
 #include <gpu/array/view_axes.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -22,6 +21,7 @@
 #include <gpu/random/detail/random_request.hpp>
 #include <gpu/random/engines.hpp>
 
+#include <concepts>
 #include <cstddef>
 
 namespace gpu { inline namespace v1 {
@@ -72,9 +72,9 @@ struct random_access {
       return {
           engine_kind::mt19937, {}, Engine::name, Engine::sequences, copy_end_of(engine.memory_)};
     } else {
-      constexpr engine_kind kind = same<Engine, philox>   ? engine_kind::philox
-                                   : same<Engine, xorwow> ? engine_kind::xorwow
-                                                          : engine_kind::mrg32k3a;
+      constexpr engine_kind kind = std::same_as<Engine, philox>   ? engine_kind::philox
+                                   : std::same_as<Engine, xorwow> ? engine_kind::xorwow
+                                                                  : engine_kind::mrg32k3a;
       return {kind, {}, Engine::name, Engine::sequences};
     }
   }
@@ -114,7 +114,7 @@ random_numbers<T, Rank, Engine> random_access::make(
 template <detail::viewable Out, class T, int Rank, class Engine>
 result<> assign(const stream_ref& stream, Out&& out, const random_numbers<T, Rank, Engine>& numbers,
                 source_location where = source_location::current()) {
-  static_assert(detail::same<detail::viewed_element_t<Out>, T>,
+  static_assert(std::same_as<detail::viewed_element_t<Out>, T>,
                 "gpu::assign: the elements of `out` are of another type than the random numbers, "
                 "or const; name their type, as in gpu::normal<float>(engine, shape)");
   static_assert(detail::viewed_rank<Out> == Rank,

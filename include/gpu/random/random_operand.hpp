@@ -5,13 +5,14 @@
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/expression.hpp>
 #include <gpu/array/leaf.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/random/detail/random_distribution.hpp>
 #include <gpu/random/detail/random_leaf.hpp>
 #include <gpu/random/detail/random_request.hpp>
 #include <gpu/random/engines.hpp>
 #include <gpu/random/random_numbers.hpp>
+
+#include <concepts>
 
 namespace gpu { inline namespace v1 {
 
@@ -58,7 +59,7 @@ template <class T, random_kind Kind, class Engine, int Rank>
 auto make_numbers(Engine& engine, const shape<Rank>& extents,
                   const random_distribution& distribution) noexcept {
   const auto made = random_access::make<T>(engine, extents, distribution);
-  if constexpr ((same<Engine, philox> || is_quasi_random<Engine>) && !short_number<T>) {
+  if constexpr ((std::same_as<Engine, philox> || is_quasi_random<Engine>) && !short_number<T>) {
     return random_operand<T, Rank, Kind, Engine>(made);
   } else {
     return made;

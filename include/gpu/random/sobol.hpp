@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -127,7 +128,7 @@ template <class Word> class sobol_engine {
   friend detail::random_access;
 
   sobol_engine(array<Word, 2>&& tables, array<Word>&& shifts, std::uint64_t offset) noexcept
-      : tables_{detail::move(tables)}, shifts_{detail::move(shifts)}, position_{0, 0, offset} {}
+      : tables_{std::move(tables)}, shifts_{std::move(shifts)}, position_{0, 0, offset} {}
 
   static result<> require_dimensions(const char* function, std::size_t dimensions,
                                      source_location where) noexcept {
@@ -151,7 +152,7 @@ template <class Word> class sobol_engine {
         detail::upload(stream, tables.data(), detail::copy_end_of(on_device), sizeof(Word), where));
     GPU_TRY(
         detail::upload(stream, shifts, detail::copy_end_of(shifts_on_device), sizeof(Word), where));
-    return sobol_engine(detail::move(on_device), detail::move(shifts_on_device), offset);
+    return sobol_engine(std::move(on_device), std::move(shifts_on_device), offset);
   }
 
   /// Returns for each dimension and each four bits of a number what the 16 cases contribute to the

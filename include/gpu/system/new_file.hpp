@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/system/write_bytes.hpp>
 
@@ -15,6 +13,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -25,10 +24,10 @@ class new_file {
  public:
   new_file() noexcept = default;
   new_file(new_file&& other) noexcept
-      : file_{detail::exchange(other.file_, -1)},
+      : file_{std::exchange(other.file_, -1)},
         offset_{other.offset_},
-        name_{detail::move(other.name_)},
-        temporary_{detail::exchange(other.temporary_, text())} {}
+        name_{std::move(other.name_)},
+        temporary_{std::exchange(other.temporary_, text())} {}
   new_file& operator=(new_file&&) = delete;
   ~new_file() {
     const int reason = errno;
@@ -62,7 +61,7 @@ class new_file {
       if (name_.lost() || temporary.lost()) return ENOMEM;
       file_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       if (file_ >= 0) {
-        temporary_ = detail::move(temporary);
+        temporary_ = std::move(temporary);
         if (exists) ::fchmod(file_, about.st_mode & 07777);
         return 0;
       }
@@ -94,7 +93,7 @@ class new_file {
   /// Gives the file its name; an earlier file of that name is replaced.
   int commit() noexcept {
     // A network file system may say only now that something was lost.
-    if (::close(detail::exchange(file_, -1)) != 0) return errno;
+    if (::close(std::exchange(file_, -1)) != 0) return errno;
     if (temporary_.empty()) return 0;
     if (::rename(temporary_.c_str(), name_.c_str()) != 0) return errno;
     temporary_ = text();

@@ -5,12 +5,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/text.hpp>
 
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -19,7 +19,7 @@ class open_file {
  public:
   open_file() noexcept = default;
   open_file(open_file&& other) noexcept
-      : file_{detail::exchange(other.file_, -1)}, about_{other.about_} {}
+      : file_{std::exchange(other.file_, -1)}, about_{other.about_} {}
   open_file& operator=(open_file&&) = delete;
   ~open_file() {
     if (file_ >= 0) ::close(file_);

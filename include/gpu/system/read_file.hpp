@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/message_parts.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/system/open_file.hpp>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -35,7 +35,7 @@ inline result<> read_file(const char* function, string_ref path, text& contents,
   int failure = file.open(name);
   if (failure == 0) failure = file.read_all(limit, read);
   if (failure == 0) {
-    contents = detail::move(read);
+    contents = std::move(read);
     return {};
   }
   text_builder out;

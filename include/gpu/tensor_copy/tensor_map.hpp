@@ -24,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -108,7 +109,7 @@ static_assert(sizeof(tensor_map<float, 2>) == 128 && alignof(tensor_map<float, 2
 
 namespace detail {
 
-template <class A> using mapped_view = decltype(array_view_of(declval<A>()));
+template <class A> using mapped_view = decltype(array_view_of(std::declval<A>()));
 template <class A>
 using tensor_map_of = tensor_map<typename mapped_view<A>::element_type, mapped_view<A>::rank>;
 

@@ -3,11 +3,13 @@
 /// Element types of CUDA arrays: `array_format` for one channel, `texel_format` for a whole texel,
 /// and the C++ types that correspond to them.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/text.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -60,7 +62,7 @@ struct texel_format {
 namespace detail {
 
 template <class T>
-concept channel_integer = is_integral<T> && !same<T, bool> && sizeof(T) <= 4;
+concept channel_integer = std::is_integral_v<T> && !std::same_as<T, bool> && sizeof(T) <= 4;
 
 template <class T> struct channels_of {
   using channel = T;
@@ -71,18 +73,20 @@ template <class T, int Count> struct channels_of<gpu::channels<T, Count>> {
   static constexpr int count = Count;
 };
 
-template <class T> using member_x = remove_cvref_t<decltype(declval<T&>().x)>;
+template <class T> using member_x = std::remove_cvref_t<decltype(std::declval<T&>().x)>;
 
 /// Returns how many of the members x, y, z, w a type has; 0 if their types differ.
 template <class T> constexpr int count_members() noexcept {
   using x = member_x<T>;
   int count = 1;
   if constexpr (requires(T& v) { v.y; })
-    count = same<remove_cvref_t<decltype(declval<T&>().y)>, x> ? 2 : 0;
+    count = std::same_as<std::remove_cvref_t<decltype(std::declval<T&>().y)>, x> ? 2 : 0;
   if constexpr (requires(T& v) { v.z; })
-    count = count == 2 && same<remove_cvref_t<decltype(declval<T&>().z)>, x> ? 3 : 0;
+    count =
+        count == 2 && std::same_as<std::remove_cvref_t<decltype(std::declval<T&>().z)>, x> ? 3 : 0;
   if constexpr (requires(T& v) { v.w; })
-    count = count == 3 && same<remove_cvref_t<decltype(declval<T&>().w)>, x> ? 4 : 0;
+    count =
+        count == 3 && std::same_as<std::remove_cvref_t<decltype(std::declval<T&>().w)>, x> ? 4 : 0;
   return count;
 }
 
@@ -97,17 +101,17 @@ struct channels_of<T> {
 template <class Channel> constexpr array_format format_of_channel() noexcept {
   if constexpr (channel_integer<Channel>) {
     constexpr int width = sizeof(Channel);
-    constexpr bool with_sign = is_signed<Channel>;
+    constexpr bool with_sign = std::is_signed_v<Channel>;
     if (width == 1) return with_sign ? array_format::signed_int8 : array_format::unsigned_int8;
     if (width == 2) return with_sign ? array_format::signed_int16 : array_format::unsigned_int16;
     return with_sign ? array_format::signed_int32 : array_format::unsigned_int32;
-  } else if constexpr (same<Channel, float>) {
+  } else if constexpr (std::same_as<Channel, float>) {
     return array_format::float_;
 #if defined(__STDCPP_FLOAT16_T__)
-  } else if constexpr (same<Channel, _Float16>) {
+  } else if constexpr (std::same_as<Channel, _Float16>) {
     return array_format::half;
 #endif
-  } else if constexpr (same<Channel, half_bits>) {
+  } else if constexpr (std::same_as<Channel, half_bits>) {
     return array_format::half;
   } else {
     return array_format{};
@@ -115,7 +119,7 @@ template <class Channel> constexpr array_format format_of_channel() noexcept {
 }
 
 template <class T> constexpr texel_format deduce_format() noexcept {
-  if constexpr (is_object<T> && !is_array<T>) {
+  if constexpr (std::is_object_v<T> && !std::is_array_v<T>) {
     using parts = channels_of<T>;
     constexpr array_format format = format_of_channel<typename parts::channel>();
     if (format != array_format{} && parts::count != 3) return {format, parts::count};
@@ -132,11 +136,11 @@ template <class T> constexpr texel_format deduce_format() noexcept {
 ///     template <> inline constexpr gpu::texel_format gpu::texel_format_of<__half> = {
 ///         gpu::array_format::half, 1};
 template <class T>
-inline constexpr texel_format texel_format_of = detail::deduce_format<detail::remove_cv_t<T>>();
+inline constexpr texel_format texel_format_of = detail::deduce_format<std::remove_cv_t<T>>();
 
 /// A type that can be the element type of arrays, textures and surfaces.
 template <class T>
-concept texel = texel_format_of<T>.channels != 0 && detail::trivially_copyable<T>;
+concept texel = texel_format_of<T>.channels != 0 && std::is_trivially_copyable_v<T>;
 
 namespace detail {
 

@@ -4,13 +4,12 @@
 /// sparse array, or to the whole of a deferred-mapping array; `unmap_array` removes the mapping.
 
 #include <gpu/core/detail/size_product.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cleared.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/launch_ring.hpp>
@@ -26,7 +25,9 @@
 #include <gpu/texture/detail/mapping_checks.hpp>
 #include <gpu/texture/mipmapped_array.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -54,7 +55,7 @@ namespace detail {
 struct whole_array {};
 
 template <class Part>
-concept array_part = same<Part, array_tiles> || same<Part, array_mip_tail>;
+concept array_part = std::same_as<Part, array_tiles> || std::same_as<Part, array_mip_tail>;
 
 /// The differences between mapping an array and a mipmapped array.
 template <class Array> struct mapped_kind;
@@ -230,7 +231,7 @@ result<> change_mapping(const char* function, stream_ref stream, const Array& ar
     return done;
   }
   // The driver does not report whether the memory was created as a tile pool.
-  return fail(record_error(detail::move(done).error().with_details(
+  return fail(record_error(std::move(done).error().with_details(
       text("physical memory for arrays must be created with {.tile_pool = true}"))));
 }
 

@@ -3,7 +3,6 @@
 /// `copy` to, from and between CUDA arrays: all of them or a region, from and to memory of any
 /// layout.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
@@ -15,6 +14,8 @@
 #include <gpu/texture/array_format.hpp>
 #include <gpu/texture/detail/array_copy_end.hpp>
 
+#include <type_traits>
+
 namespace gpu { inline namespace v1 {
 
 namespace detail {
@@ -22,8 +23,9 @@ namespace detail {
 /// Checks the types of a copy with an array, with a message for each mistake. Returns false if the
 /// rest of the copy would only add errors.
 template <class Source, class Destination> constexpr bool check_array_copy() noexcept {
-  constexpr bool live = !(is_array_owner<remove_cvref_t<Source>> && !array_end<Source>) &&
-                        !(is_array_owner<remove_cvref_t<Destination>> && !array_end<Destination>);
+  constexpr bool live =
+      !(is_array_owner<std::remove_cvref_t<Source>> && !array_end<Source>) &&
+      !(is_array_owner<std::remove_cvref_t<Destination>> && !array_end<Destination>);
   static_assert(live, "a temporary cuda_array is destroyed before the copy runs");
   constexpr bool ends =
       (array_end<Source> || pitched_range<Source> || host_range<Source> || device_range<Source>) &&
@@ -35,10 +37,11 @@ template <class Source, class Destination> constexpr bool check_array_copy() noe
   if constexpr (live && ends) {
     using from = typename end_element<Source>::type;
     using to = typename end_element<Destination>::type;
-    static_assert(!is_const<to>, "the destination's elements are const");
-    constexpr bool known = !is_void<from> && !is_void<to>;
+    static_assert(!std::is_const_v<to>, "the destination's elements are const");
+    constexpr bool known = !std::is_void_v<from> && !std::is_void_v<to>;
     if constexpr (known) {
-      constexpr texel_format format = texel_format_of<conditional_t<array_end<Source>, from, to>>;
+      constexpr texel_format format =
+          texel_format_of<std::conditional_t<array_end<Source>, from, to>>;
       static_assert(
           texel_part_of<from>().count_in(format) != 0 && texel_part_of<to>().count_in(format) != 0,
           "the elements must be texels of the array's format, their channels, or std::byte: a copy "

@@ -3,7 +3,6 @@
 /// CUDA arrays, the memory that textures sample and surfaces write: `cuda_array` owns an array,
 /// `cuda_array_ref` refers to one.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/flags.hpp>
@@ -25,6 +24,7 @@
 #include <gpu/texture/detail/array_owner.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -270,7 +270,7 @@ class cuda_array
     cuda_array owner{native == nullptr ? cuda_array_ref<T>{}
                                        : cuda_array_ref<T>::from_native(native, in, shape, format)};
     if (made.has_value()) return owner;
-    return detail::fail(detail::explain_out_of_memory(detail::move(made).error(), in,
+    return detail::fail(detail::explain_out_of_memory(std::move(made).error(), in,
                                                       detail::array_bytes(shape, format)));
   }
 };

@@ -3,7 +3,6 @@
 /// Mipmapped arrays, an image at several resolutions: `mipmapped_array` owns one,
 /// `mipmapped_array_ref` refers to one. Each level is a CUDA array that lives as long as the whole.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -23,6 +22,7 @@
 #include <gpu/texture/detail/array_owner.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -210,7 +210,7 @@ class mipmapped_array : public mipmapped_array_operations<mipmapped_array<T>, T>
     if (made.has_value()) return owner;
     std::size_t bytes = 0;
     for (unsigned i = 0; i < levels; ++i) bytes += detail::array_bytes(shape.level(i), format);
-    return detail::fail(detail::explain_out_of_memory(detail::move(made).error(), in, bytes));
+    return detail::fail(detail::explain_out_of_memory(std::move(made).error(), in, bytes));
   }
 };
 

@@ -3,7 +3,6 @@
 /// Surfaces, arrays that kernels read and write: `surface` owns one, `surface_ref` refers to one in
 /// a kernel's parameters.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -17,6 +16,8 @@
 #include <gpu/texture/detail/array_owner.hpp>
 #include <gpu/texture/detail/image_object.hpp>
 #include <gpu/texture/texture_resource.hpp>
+
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -75,7 +76,7 @@ template <class T = void> class surface : public detail::surface_owner<T> {
         array.context().native(), where, &object, &native);
     surface owner{object == 0 ? detail::image_object{}
                               : detail::image_object{object, array.context()}};
-    GPU_TRY(detail::move(done));
+    GPU_TRY(std::move(done));
     return owner;
   }
   static result<surface> create(cuda_array<T>&& array,

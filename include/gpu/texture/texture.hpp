@@ -3,7 +3,6 @@
 /// Textures, images that kernels sample: `texture` owns one, `texture_ref` refers to one in a
 /// kernel's parameters.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/kernel_argument.hpp>
@@ -28,6 +27,7 @@
 #include <gpu/texture/texture_resource.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -196,7 +196,7 @@ template <class T = void> class texture : public detail::texture_owner<T> {
     detail::image_object object;
     result<> done = detail::make_texture(request, options, view, object, where);
     texture owner{object.native == 0 ? detail::image_object{} : object};
-    GPU_TRY(detail::move(done));
+    GPU_TRY(std::move(done));
     return owner;
   }
 

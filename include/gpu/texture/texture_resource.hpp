@@ -2,10 +2,10 @@
 /// \file
 /// `texture_resource`: the memory that a texture or a surface accesses, as the driver describes it.
 
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/cleared.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/device.hpp>

@@ -2,8 +2,6 @@
 /// \file
 /// `arriving_values`: values on their way from the device to the host.
 
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/error_reporter.hpp>
@@ -15,6 +13,7 @@
 #include <gpu/memory/pinned_vector.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -26,19 +25,19 @@ template <class T> class arriving_values {
                                         source_location where) {
     auto values =
         GPU_TRY(pinned_vector<T>::create(stream.context(), count, pinned_flags::none, where));
-    return arriving_values(detail::move(values),
+    return arriving_values(std::move(values),
                            GPU_TRY(event::create(stream.context(), {.timing = false}, where)));
   }
   arriving_values() noexcept = default;
   arriving_values(arriving_values&& other) noexcept
-      : values_{detail::move(other.values_)},
-        event_{detail::move(other.event_)},
-        pending_{exchange(other.pending_, false)} {}
+      : values_{std::move(other.values_)},
+        event_{std::move(other.event_)},
+        pending_{std::exchange(other.pending_, false)} {}
   arriving_values& operator=(arriving_values&& other) noexcept {
     finish();
-    values_ = detail::move(other.values_);
-    event_ = detail::move(other.event_);
-    pending_ = exchange(other.pending_, false);
+    values_ = std::move(other.values_);
+    event_ = std::move(other.event_);
+    pending_ = std::exchange(other.pending_, false);
     return *this;
   }
   ~arriving_values() { finish(); }
@@ -68,10 +67,10 @@ template <class T> class arriving_values {
 
  private:
   arriving_values(pinned_vector<T> values, event marked) noexcept
-      : values_{detail::move(values)}, event_{detail::move(marked)} {}
+      : values_{std::move(values)}, event_{std::move(marked)} {}
 
   void finish() noexcept {
-    if (!exchange(pending_, false)) return;
+    if (!std::exchange(pending_, false)) return;
     const result<> done = event_.synchronize();
     if (!done.has_value()) report(done.error());
   }

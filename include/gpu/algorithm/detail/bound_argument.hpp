@@ -5,10 +5,12 @@
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/device_span.hpp>
+
+#include <concepts>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -46,16 +48,16 @@ template <class T> struct bound_argument<T*> {
  private:
   template <class A> static loop_operand operand_of(A&& a) noexcept {
     static_assert(
-        device_range<A> || is_array_view<remove_cvref_t<A>>,
+        device_range<A> || is_array_view<std::remove_cvref_t<A>>,
         "a pointer parameter of a generated kernel takes device memory or a view of it: a "
         "device_buffer, a device_span, an array_view; not host memory, and not a "
         "temporary buffer, because its memory is gone before the kernel runs");
-    if constexpr (device_range<A> || is_array_view<remove_cvref_t<A>>) {
-      using element = typename elements_of_argument<remove_reference_t<A>>::type;
-      static_assert(same<remove_cv_t<element>, remove_cv_t<T>>,
+    if constexpr (device_range<A> || is_array_view<std::remove_cvref_t<A>>) {
+      using element = typename elements_of_argument<std::remove_reference_t<A>>::type;
+      static_assert(std::same_as<std::remove_cv_t<element>, std::remove_cv_t<T>>,
                     "the argument's elements have another type than the parameter of the generated "
                     "kernel; nothing is converted, so declare the parameter with the same type");
-      static_assert(!is_const<element> || is_const<T>,
+      static_assert(!std::is_const_v<element> || std::is_const_v<T>,
                     "the parameter of the generated kernel is written, but the argument's elements "
                     "are const; declare the parameter as `const T*` if it is only read");
       return make_operand(a);
@@ -84,7 +86,7 @@ template <class T> struct bound_argument<raw<T*>> {
     if constexpr (device_range<A>) {
       memory = copy_end_of(a);
       is_known = true;
-    } else if constexpr (is_array_view<remove_cvref_t<A>>) {
+    } else if constexpr (is_array_view<std::remove_cvref_t<A>>) {
       view = make_operand(a);
       is_view = true;
     }

@@ -7,12 +7,13 @@
 #include <gpu/algorithm/reduction.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/detail/string_scan.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/core/type_name.hpp>
+
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -149,9 +150,9 @@ template <class T> struct cg_kernels {
         "norms, next, pq, scale, goal, z, p", "if (goes_on) p[i] = z[i] + factor * p[i]",
         {.name = "gpu_cg_turn", .preamble = cg_preamble, .before = required(factor.finish())},
         where)));
-    return cg_kernels{detail::move(square), detail::move(product),      detail::move(norms),
-                      detail::move(start),  detail::move(choose_scale), detail::move(advance),
-                      detail::move(turn)};
+    return cg_kernels{std::move(square), std::move(product),      std::move(norms),
+                      std::move(start),  std::move(choose_scale), std::move(advance),
+                      std::move(turn)};
   }
 };
 

@@ -4,11 +4,12 @@
 
 #include <gpu/compiler/instance.hpp>
 #include <gpu/core/detail/name_writer.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/type_name.hpp>
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -45,7 +46,7 @@ template <class T> constexpr string_ref definition_of() noexcept {
 /// Returns the description of `T`, which is a number, `std::complex`, `__half`, `__nv_bfloat16`, a
 /// vector type of CUDA's, or a structure with a `device_name` that has a `definition`.
 template <class T> constexpr element_type element_type_of() noexcept {
-  static_assert(trivially_copyable<T> && same<T, remove_cv_t<T>>,
+  static_assert(std::is_trivially_copyable_v<T> && std::same_as<T, std::remove_cv_t<T>>,
                 "elements of generated kernels are trivially copyable objects");
   using name = device_text<write_element_name<T>>;
   return {device_counterpart(string_ref(name::text.characters, name::size)), definition_of<T>(),

@@ -14,7 +14,6 @@
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/detail/string_scan.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/detail/written_number.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -30,8 +29,10 @@
 #include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/fill.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -51,8 +52,8 @@ struct counted_element {
 };
 
 template <class T> constexpr counted_element counted_element_of() noexcept {
-  counted_element made{element_type_of<T>().name, sort_key_of<T>(), is_signed<T>};
-  if constexpr (same<T, bool>) made.name = "gpu::boolean";
+  counted_element made{element_type_of<T>().name, sort_key_of<T>(), std::is_signed_v<T>};
+  if constexpr (std::same_as<T, bool>) made.name = "gpu::boolean";
   return made;
 }
 

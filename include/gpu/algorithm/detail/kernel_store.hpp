@@ -8,8 +8,6 @@
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/source.hpp>
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/source_location.hpp>
@@ -28,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -58,7 +57,7 @@ class kernel_store {
   kernel_store(const kernel_store&) = delete;
   kernel_store& operator=(const kernel_store&) = delete;
   ~kernel_store() {
-    while (first_ != nullptr) delete exchange(first_, first_->next);
+    while (first_ != nullptr) delete std::exchange(first_, first_->next);
   }
 
   /// Returns the kernel of `key` for a device. On the first call for both, `describe(program)`
@@ -75,7 +74,7 @@ class kernel_store {
       generated_program described;
       GPU_TRY(describe(described));
       sequence<untyped_kernel> made = GPU_TRY(build(described, on, where));
-      return add(wanted, move(made), where);
+      return add(wanted, std::move(made), where);
     });
   }
 
@@ -138,7 +137,7 @@ class kernel_store {
 
   result<const untyped_kernel*> add(const slot& of, sequence<untyped_kernel> kernels,
                                     source_location where) {
-    entry* const made = new (std::nothrow) entry{of, move(kernels), nullptr};
+    entry* const made = new (std::nothrow) entry{of, std::move(kernels), nullptr};
     if (made == nullptr)
       return fail(out_of_host_memory_error("gpu::kernel_store", sizeof(entry), where));
     made->next = head();

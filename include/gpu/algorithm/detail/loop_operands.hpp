@@ -3,7 +3,6 @@
 /// The arguments of a generated kernel at a call: where their elements are, and how one loop covers
 /// all of them.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/copy.hpp>
@@ -14,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -32,22 +32,22 @@ struct loop_operand {
 
 /// An argument with elements: device memory, or a view.
 template <class A>
-concept range_or_view = device_range<A&> || is_array_view<remove_cvref_t<A>>;
+concept range_or_view = device_range<A&> || is_array_view<std::remove_cvref_t<A>>;
 
 /// The type of its elements.
 template <class A> struct elements_of_argument {
   static_assert(
-      !is_result<remove_cvref_t<A>>,
+      !is_result<std::remove_cvref_t<A>>,
       "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
   static_assert(
-      !is_expression<remove_cvref_t<A>>,
+      !is_expression<std::remove_cvref_t<A>>,
       "an expression has no elements in memory: evaluate it first, or, for one number of it, write "
       "gpu::item(stream, gpu::sum(expression)) and the like");
   static_assert(
-      is_array_view<remove_cvref_t<A>> || is_expression<remove_cvref_t<A>>,
+      is_array_view<std::remove_cvref_t<A>> || is_expression<std::remove_cvref_t<A>>,
       "the elements are device memory or a view of it: a device_buffer, a device_span, an "
       "array_view; not host memory");
-  using type = typename remove_cvref_t<A>::element_type;
+  using type = typename std::remove_cvref_t<A>::element_type;
 };
 template <class A>
   requires device_range<A&>
@@ -55,7 +55,8 @@ struct elements_of_argument<A> {
   using type = element_t<A>;
 };
 template <class A>
-using argument_element = remove_cv_t<typename elements_of_argument<remove_reference_t<A>>::type>;
+using argument_element =
+    std::remove_cv_t<typename elements_of_argument<std::remove_reference_t<A>>::type>;
 
 /// Describes a view.
 template <class T, int Rank> loop_operand make_operand(const array_view<T, Rank>& view) noexcept {

@@ -16,13 +16,13 @@
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/source.hpp>
 #include <gpu/core/detail/string_scan.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/kernel/detail/parameter_type.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -84,7 +84,7 @@ class loop_writer {
     whole.part(required(part_name("complex")), required(code_.finish()));
     for (const source_part& each : out_.source.parts())
       whole.part(each.name, each.first_line, each.contents);
-    out_.source = move(whole);
+    out_.source = std::move(whole);
   }
 
   /// Writes the part before the kernel: headers, types, the preamble. `value` is the type

@@ -5,9 +5,10 @@
 #include <gpu/algorithm/detail/named_reduction.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/compiler/instance.hpp>
-#include <gpu/core/detail/traits.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -29,8 +30,8 @@ template <class Real> struct complex_moments {
   Real count, sum[2], mean[2], squares;
 };
 template <class N>
-using moments_t =
-    conditional_t<complex_number<N>, complex_moments<real_part_t<N>>, real_moments<real_part_t<N>>>;
+using moments_t = std::conditional_t<complex_number<N>, complex_moments<real_part_t<N>>,
+                                     real_moments<real_part_t<N>>>;
 
 inline constexpr char moments_structure[] =
     "struct gpu_combined { gpu_other count; gpu_number sum, mean; gpu_other squares; };";
@@ -160,7 +161,7 @@ template <class T, class R> struct mean_beside {
   using type = R;
 };
 template <complex_number T, class R> struct mean_beside<T, R> {
-  static_assert(same<R, real_part_t<T>>,
+  static_assert(std::same_as<R, real_part_t<T>>,
                 "the variance of complex numbers has the type of their real parts");
   using type = T;
 };

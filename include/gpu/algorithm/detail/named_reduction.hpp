@@ -13,7 +13,6 @@
 #include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -23,8 +22,10 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/system/made_once.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -252,7 +253,7 @@ result<> reduce_elements_into(const stream_ref& stream, X& x, Out& out, source_l
 
 /// The type of what a reduction stores in `Out`.
 template <class Out> struct stored_element {
-  static_assert(!is_const<typename elements_of_argument<remove_reference_t<Out>>::type>,
+  static_assert(!std::is_const_v<typename elements_of_argument<std::remove_reference_t<Out>>::type>,
                 "the results are written, but their elements are const");
   using type = argument_element<Out>;
 };
@@ -266,7 +267,7 @@ template <class T, class R> constexpr void check_combined() noexcept {
   static_assert(number<T>,
                 "the elements are numbers: bool, integers, float, double, __half, "
                 "__nv_bfloat16, or std::complex of float or double");
-  static_assert(number<R> && !same<R, bool>,
+  static_assert(number<R> && !std::same_as<R, bool>,
                 "the result is a number and not bool: see gpu::any_of, gpu::all_of and gpu::count");
   static_assert(!complex_number<T> || complex_number<R>,
                 "complex numbers give a complex result: the imaginary parts would be lost");

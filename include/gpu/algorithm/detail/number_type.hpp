@@ -3,10 +3,11 @@
 /// The numbers that named reductions take, and the types in which they are combined.
 
 #include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/string_ref.hpp>
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -20,13 +21,14 @@ enum class number_kind : unsigned char {
 };
 
 template <class T> constexpr number_kind number_kind_of() noexcept {
-  if constexpr (same<T, bool>) {
+  if constexpr (std::same_as<T, bool>) {
     return number_kind::boolean;
-  } else if constexpr (is_integral<T>) {
+  } else if constexpr (std::is_integral_v<T>) {
     return number_kind::integer;
-  } else if constexpr (same<T, float> || same<T, double>) {
+  } else if constexpr (std::same_as<T, float> || std::same_as<T, double>) {
     return number_kind::real;
-  } else if constexpr (is_arithmetic<T> || is_enum<T> || is_pointer<T> || !trivially_copyable<T>) {
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T> ||
+                       !std::is_trivially_copyable_v<T>) {
     return number_kind::none;
   } else if constexpr (sizeof(T) == 2 || sizeof(T) == 8 || sizeof(T) == 16) {
     constexpr string_ref name = element_type_of<T>().name;
@@ -50,34 +52,35 @@ template <class T>
 concept ordered_number = number<T> && !complex_number<T>;
 /// Numbers that a mean can be.
 template <class T>
-concept fractional_number = is_floating_point<T> || short_number<T> || complex_number<T>;
+concept fractional_number = std::is_floating_point_v<T> || short_number<T> || complex_number<T>;
 
 /// The type of the real part: of a complex number, or the number itself.
-template <class T> struct real_part_of : type_identity<T> {};
-template <complex_number T> struct real_part_of<T> : type_identity<typename T::value_type> {};
+template <class T> struct real_part_of : std::type_identity<T> {};
+template <complex_number T> struct real_part_of<T> : std::type_identity<typename T::value_type> {};
 template <class T> using real_part_t = typename real_part_of<T>::type;
 
 /// The type in which a result of type `R` is combined: float for numbers of 16 bits.
-template <class R> using combined_t = conditional_t<short_number<R>, float, R>;
+template <class R> using combined_t = std::conditional_t<short_number<R>, float, R>;
 
 /// The type of a sum of `T`: 64 bits for integers and `bool`, float for numbers of 16 bits.
 template <class T>
-using sum_t =
-    conditional_t<is_integral<T>,
-                  conditional_t<is_signed<T> || same<T, bool>, std::int64_t, std::uint64_t>,
-                  combined_t<T>>;
+using sum_t = std::conditional_t<
+    std::is_integral_v<T>,
+    std::conditional_t<std::is_signed_v<T> || std::same_as<T, bool>, std::int64_t, std::uint64_t>,
+    combined_t<T>>;
 
 /// The type of a mean of `T`: double for integers and `bool`, float for numbers of 16 bits.
-template <class T> using mean_t = conditional_t<is_integral<T>, double, combined_t<T>>;
+template <class T> using mean_t = std::conditional_t<std::is_integral_v<T>, double, combined_t<T>>;
 
 /// `R`, or `Default` if the caller has not named a type.
-template <class R, class Default> using chosen_t = conditional_t<is_void<R>, Default, R>;
+template <class R, class Default>
+using chosen_t = std::conditional_t<std::is_void_v<R>, Default, R>;
 
 /// The number that no `T` is above: infinity, or the largest integer.
 template <class T> constexpr T highest_of() noexcept {
-  if constexpr (is_floating_point<T>) {
+  if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(__builtin_inf());
-  } else if constexpr (is_signed<T>) {
+  } else if constexpr (std::is_signed_v<T>) {
     return static_cast<T>((std::uint64_t{1} << (8 * sizeof(T) - 1)) - 1);
   } else {
     return static_cast<T>(~std::uint64_t{0});
@@ -85,9 +88,9 @@ template <class T> constexpr T highest_of() noexcept {
 }
 /// The number that no `T` is below.
 template <class T> constexpr T lowest_of() noexcept {
-  if constexpr (is_floating_point<T>) {
+  if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(-__builtin_inf());
-  } else if constexpr (is_signed<T>) {
+  } else if constexpr (std::is_signed_v<T>) {
     return static_cast<T>(-highest_of<T>() - 1);
   } else {
     return T{};

@@ -17,7 +17,6 @@
 #include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -31,8 +30,11 @@
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/fill.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -384,7 +386,8 @@ class returned_count {
   }
 
  private:
-  explicit returned_count(device_buffer<unsigned char> memory) noexcept : memory_{move(memory)} {}
+  explicit returned_count(device_buffer<unsigned char> memory) noexcept
+      : memory_{std::move(memory)} {}
 
   device_span<value_type> part(std::size_t index) const noexcept {
     const CUdeviceptr begin = memory_.span().native();
@@ -396,13 +399,13 @@ class returned_count {
 
 /// Returns the largest number of an integer type.
 template <class T> constexpr std::uint64_t most_of() noexcept {
-  return ~std::uint64_t{0} >> (64 - 8 * sizeof(T) + (is_signed<T> ? 1 : 0));
+  return ~std::uint64_t{0} >> (64 - 8 * sizeof(T) + (std::is_signed_v<T> ? 1 : 0));
 }
 
 /// Describes the argument for a count.
 template <class Count> named_elements name_count(Count& count) noexcept {
   using type = element_t<Count>;
-  static_assert(is_integral<type> && !is_const<type> && !same<type, bool>,
+  static_assert(std::is_integral_v<type> && !std::is_const_v<type> && !std::same_as<type, bool>,
                 "the count is an integer in device memory");
   return name_elements("count", count);
 }

@@ -7,7 +7,6 @@
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/string_scan.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/expected.hpp>
 #include <gpu/core/result.hpp>
@@ -16,6 +15,7 @@
 #include <gpu/core/text.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -25,7 +25,7 @@ namespace gpu { inline namespace v1 {
 ///     gpu::elementwise<gpu::raw<const float*>, int, float*>::create(
 ///         "table, size, y", "y[i] = table[i % size]");
 template <class Pointer> struct raw {
-  static_assert(detail::is_pointer<Pointer>, "gpu::raw is for pointers: gpu::raw<const float*>");
+  static_assert(std::is_pointer_v<Pointer>, "gpu::raw is for pointers: gpu::raw<const float*>");
 };
 
 namespace detail {
@@ -69,8 +69,8 @@ template <class P> struct parameter_description {
 };
 template <class T> struct parameter_description<T*> {
   static constexpr parameter_kind kind = parameter_kind::elements;
-  static constexpr bool writable = !is_const<T>;
-  using element = remove_cv_t<T>;
+  static constexpr bool writable = !std::is_const_v<T>;
+  using element = std::remove_cv_t<T>;
 };
 template <class T> struct parameter_description<raw<T*>> : parameter_description<T*> {
   static constexpr parameter_kind kind = parameter_kind::pointer;

@@ -5,7 +5,6 @@
 #include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/sort_kernel.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -17,6 +16,7 @@
 #include <gpu/memory/copy.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -27,7 +27,7 @@ struct named_indices {
 };
 
 template <class Range> named_indices name_indices(const char* name, Range& range) noexcept {
-  return {name_elements(name, range), most_indexed<remove_cv_t<element_t<Range>>>()};
+  return {name_elements(name, range), most_indexed<std::remove_cv_t<element_t<Range>>>()};
 }
 
 /// Fails with `errc::invalid_argument` if an index type is too small for that many elements.

@@ -13,7 +13,6 @@
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -26,6 +25,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -37,7 +37,7 @@ struct named_offsets {
 };
 
 template <class Range> named_offsets name_offsets(const char* name, Range& range) noexcept {
-  return {name_elements(name, range), is_signed<remove_cv_t<element_t<Range>>>};
+  return {name_elements(name, range), std::is_signed_v<std::remove_cv_t<element_t<Range>>>};
 }
 
 /// Kernels that find segments and that move elements of a size.

@@ -6,7 +6,9 @@
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/string_ref.hpp>
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -39,7 +41,8 @@ struct sort_key {
 };
 
 template <class T> constexpr bool is_device_type(string_ref name) noexcept {
-  if constexpr (sizeof(T) == 2 && !is_arithmetic<T> && !is_enum<T> && !is_pointer<T>) {
+  if constexpr (sizeof(T) == 2 && !std::is_arithmetic_v<T> && !std::is_enum_v<T> &&
+                !std::is_pointer_v<T>) {
     return element_type_of<T>().name == name;
   } else {
     return false;
@@ -49,17 +52,17 @@ template <class T> constexpr bool is_device_type(string_ref name) noexcept {
 /// The types that can be sorted by: arithmetic types except `long double`, `__half` and
 /// `__nv_bfloat16`.
 template <class T>
-concept sortable = (is_arithmetic<T> && !same<T, long double>) || is_device_type<T>("gpu::half") ||
-                   is_device_type<T>("gpu::bfloat16");
+concept sortable = (std::is_arithmetic_v<T> && !std::same_as<T, long double>) ||
+                   is_device_type<T>("gpu::half") || is_device_type<T>("gpu::bfloat16");
 
 template <class T> constexpr sort_key sort_key_of() noexcept {
   constexpr auto bytes = static_cast<std::uint8_t>(sizeof(T));
-  if constexpr (same<T, bool>) return {"bool", bytes, bool_exponent, 0};
+  if constexpr (std::same_as<T, bool>) return {"bool", bytes, bool_exponent, 0};
   if constexpr (is_device_type<T>("gpu::half")) return {"half", bytes, 5, 0};
   if constexpr (is_device_type<T>("gpu::bfloat16")) return {"bfloat16", bytes, 8, 0};
-  if constexpr (same<T, float>) return {"float", bytes, 8, 0};
-  if constexpr (same<T, double>) return {"double", bytes, 11, 0};
-  constexpr std::uint64_t sign = is_signed<T> ? std::uint64_t{1} << (8 * bytes - 1) : 0;
+  if constexpr (std::same_as<T, float>) return {"float", bytes, 8, 0};
+  if constexpr (std::same_as<T, double>) return {"double", bytes, 11, 0};
+  constexpr std::uint64_t sign = std::is_signed_v<T> ? std::uint64_t{1} << (8 * bytes - 1) : 0;
   return {bytes == 1   ? "integer8"
           : bytes == 2 ? "integer16"
           : bytes == 4 ? "integer32"
@@ -80,7 +83,7 @@ concept index_type = one_of<T, std::uint32_t, std::int32_t, std::uint64_t, std::
 
 /// Returns the greatest number of elements whose positions an index type holds.
 template <index_type T> constexpr std::uint64_t most_indexed() noexcept {
-  if constexpr (sizeof(T) == 4) return is_signed<T> ? 0x8000'0000 : 0x1'0000'0000;
+  if constexpr (sizeof(T) == 4) return std::is_signed_v<T> ? 0x8000'0000 : 0x1'0000'0000;
   return ~std::uint64_t{0} >> 1;
 }
 
@@ -97,20 +100,22 @@ template <class T> constexpr void check_offsets() noexcept {
 }
 
 template <class T> constexpr void check_sort_keys() noexcept {
-  static_assert(!is_const<T>, "gpu::sort: the keys are sorted in place, but they are const");
-  static_assert(sortable<remove_const_t<T>>,
+  static_assert(!std::is_const_v<T>, "gpu::sort: the keys are sorted in place, but they are const");
+  static_assert(sortable<std::remove_const_t<T>>,
                 "gpu::sort: keys are numbers of 8 to 64 bits (bool, integers, float, double, "
                 "__half, __nv_bfloat16). Sort other elements by a key of these types: "
                 "gpu::argsort the keys, and gather by the indices");
 }
 
 template <class T> constexpr void check_sort_values() noexcept {
-  static_assert(!is_const<T>, "gpu::sort_pairs: the values are moved in place, but they are const");
-  static_assert(trivially_copyable<T> && (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 ||
-                                          sizeof(T) == 8 || sizeof(T) == 16),
-                "gpu::sort_pairs: values are trivially copyable objects of 1, 2, 4, 8 or 16 bytes. "
-                "For other values sort an index and gather: gpu::argsort the keys, and gather the "
-                "values by the indices");
+  static_assert(!std::is_const_v<T>,
+                "gpu::sort_pairs: the values are moved in place, but they are const");
+  static_assert(
+      std::is_trivially_copyable_v<T> &&
+          (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16),
+      "gpu::sort_pairs: values are trivially copyable objects of 1, 2, 4, 8 or 16 bytes. "
+      "For other values sort an index and gather: gpu::argsort the keys, and gather the "
+      "values by the indices");
 }
 
 }  // namespace detail

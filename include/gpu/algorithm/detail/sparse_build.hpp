@@ -6,7 +6,6 @@
 #include <gpu/algorithm/detail/sparse_kernel.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/algorithm/linear_operator.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/expected.hpp>
@@ -24,8 +23,10 @@
 #include <gpu/memory/fill.hpp>
 #include <gpu/memory/ranges.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -46,10 +47,10 @@ constexpr void check_sparse_sources() noexcept {
                     is_source.template operator()<MoreIndices>() &&
                     is_source.template operator()<Values>(),
                 "a sparse matrix is made from contiguous ranges in host or device memory");
-  static_assert(same<remove_const_t<element_t<Indices>>, int> &&
-                    same<remove_const_t<element_t<MoreIndices>>, int>,
+  static_assert(std::same_as<std::remove_const_t<element_t<Indices>>, int> &&
+                    std::same_as<std::remove_const_t<element_t<MoreIndices>>, int>,
                 "the indices of a sparse matrix are of type int");
-  static_assert(same<remove_const_t<element_t<Values>>, T>,
+  static_assert(std::same_as<std::remove_const_t<element_t<Values>>, T>,
                 "the values are of another type than the matrix");
 }
 

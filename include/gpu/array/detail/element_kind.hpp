@@ -6,7 +6,9 @@
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/string_ref.hpp>
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -140,15 +142,15 @@ constexpr element_kind weak_kind(kind_class number, element_kind other) noexcept
 
 /// Returns the kind of a C++ type; `none` if it is not a number.
 template <class T> constexpr element_kind kind_of() noexcept {
-  if constexpr (same<T, bool>) {
+  if constexpr (std::same_as<T, bool>) {
     return element_kind::boolean;
   } else if constexpr (one_of<T, char8_t, char16_t, char32_t, wchar_t, long double>) {
     return element_kind::none;
-  } else if constexpr (is_integral<T>) {
-    return integer_of(is_signed<T>, int{sizeof(T)});
-  } else if constexpr (same<T, float>) {
+  } else if constexpr (std::is_integral_v<T>) {
+    return integer_of(std::is_signed_v<T>, int{sizeof(T)});
+  } else if constexpr (std::same_as<T, float>) {
     return element_kind::float32;
-  } else if constexpr (same<T, double>) {
+  } else if constexpr (std::same_as<T, double>) {
     return element_kind::float64;
   } else if constexpr (number_kind_of<T>() == number_kind::short_real) {
     return element_type_of<T>().name == string_ref("gpu::half") ? element_kind::half
@@ -161,22 +163,22 @@ template <class T> constexpr element_kind kind_of() noexcept {
 }
 
 template <element_kind> struct standard_type {};
-template <> struct standard_type<element_kind::boolean> : type_identity<bool> {};
-template <> struct standard_type<element_kind::int8> : type_identity<std::int8_t> {};
-template <> struct standard_type<element_kind::int16> : type_identity<std::int16_t> {};
-template <> struct standard_type<element_kind::int32> : type_identity<std::int32_t> {};
-template <> struct standard_type<element_kind::int64> : type_identity<std::int64_t> {};
-template <> struct standard_type<element_kind::uint8> : type_identity<std::uint8_t> {};
-template <> struct standard_type<element_kind::uint16> : type_identity<std::uint16_t> {};
-template <> struct standard_type<element_kind::uint32> : type_identity<std::uint32_t> {};
-template <> struct standard_type<element_kind::uint64> : type_identity<std::uint64_t> {};
-template <> struct standard_type<element_kind::float32> : type_identity<float> {};
-template <> struct standard_type<element_kind::float64> : type_identity<double> {};
+template <> struct standard_type<element_kind::boolean> : std::type_identity<bool> {};
+template <> struct standard_type<element_kind::int8> : std::type_identity<std::int8_t> {};
+template <> struct standard_type<element_kind::int16> : std::type_identity<std::int16_t> {};
+template <> struct standard_type<element_kind::int32> : std::type_identity<std::int32_t> {};
+template <> struct standard_type<element_kind::int64> : std::type_identity<std::int64_t> {};
+template <> struct standard_type<element_kind::uint8> : std::type_identity<std::uint8_t> {};
+template <> struct standard_type<element_kind::uint16> : std::type_identity<std::uint16_t> {};
+template <> struct standard_type<element_kind::uint32> : std::type_identity<std::uint32_t> {};
+template <> struct standard_type<element_kind::uint64> : std::type_identity<std::uint64_t> {};
+template <> struct standard_type<element_kind::float32> : std::type_identity<float> {};
+template <> struct standard_type<element_kind::float64> : std::type_identity<double> {};
 
 /// `Complex<Part>` for a complex type of the host.
 template <class C, class Part> struct with_part {};
 template <template <class> class Complex, class T, class Part>
-struct with_part<Complex<T>, Part> : type_identity<Complex<Part>> {};
+struct with_part<Complex<T>, Part> : std::type_identity<Complex<Part>> {};
 
 /// Returns the C++ type of a kind as a `type_identity`. Types that are not the language's own are
 /// those of an operand, or made from it.
@@ -184,7 +186,7 @@ template <element_kind Kind, class First, class... Rest> constexpr auto find_typ
   if constexpr (requires { typename standard_type<Kind>::type; }) {
     return standard_type<Kind>();
   } else if constexpr (kind_of<First>() == Kind) {
-    return type_identity<First>();
+    return std::type_identity<First>();
   } else if constexpr (class_of(Kind) == kind_class::complex &&
                        class_of(kind_of<First>()) == kind_class::complex) {
     return with_part<First, typename standard_type<real_kind(Kind)>::type>();

@@ -11,13 +11,13 @@
 #include <gpu/array/detail/operation_helpers.hpp>
 #include <gpu/array/detail/operation_types.hpp>
 #include <gpu/core/detail/string_scan.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -231,7 +231,7 @@ class expression_writer {
     }
     text_builder named;
     named << 'v' << computed_.size();
-    computed_.push_back({move(code), kind, required(named.finish())});
+    computed_.push_back({std::move(code), kind, required(named.finish())});
     const computed& made = computed_.back();
     body_ << "const " << facts_of(kind).device_name << ' ' << made.variable << " = " << made.code
           << ";\n";

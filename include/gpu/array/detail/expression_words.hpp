@@ -7,13 +7,13 @@
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/operation.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -82,10 +82,10 @@ struct host_number {
 
 template <class N> host_number describe_number(const N& value) noexcept {
   host_number made{kind_of<N>()};
-  if constexpr (is_integral<N>) {
+  if constexpr (std::is_integral_v<N>) {
     made.integer = static_cast<std::uint64_t>(value);
     made.real = static_cast<double>(value);
-  } else if constexpr (is_floating_point<N>) {
+  } else if constexpr (std::is_floating_point_v<N>) {
     made.real = value;
   } else if constexpr (number_kind_of<N>() == number_kind::complex) {
     made.real = value.real();
@@ -190,8 +190,8 @@ inline void put_number(expression_word* to, element_kind kind, const host_number
 
 /// Objects whose bytes are the state of a leaf.
 template <class T>
-concept kernel_parameter_bytes =
-    trivially_copyable<T> && sizeof(T) <= 256 && alignof(T) <= 16 && !is_pointer<T>;
+concept kernel_parameter_bytes = std::is_trivially_copyable_v<T> && sizeof(T) <= 256 &&
+                                 alignof(T) <= 16 && !std::is_pointer_v<T>;
 
 /// Writes a leaf at `to`.
 inline void put_leaf(expression_word* to, element_kind kind, const leaf_description& description,

@@ -5,8 +5,6 @@
 
 #include <gpu/array/detail/byte_sink.hpp>
 #include <gpu/array/detail/byte_source.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -20,6 +18,7 @@
 #include <gpu/memory/pinned_vector.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -35,13 +34,13 @@ class transfer_pieces {
         where));
     auto first = GPU_TRY(event::create(stream.context(), {.timing = false}, where));
     auto second = GPU_TRY(event::create(stream.context(), {.timing = false}, where));
-    return transfer_pieces(stream, detail::move(memory), detail::move(first), detail::move(second));
+    return transfer_pieces(stream, std::move(memory), std::move(first), std::move(second));
   }
   transfer_pieces(transfer_pieces&& other) noexcept
       : stream_{other.stream_},
-        memory_{detail::move(other.memory_)},
-        copied_{detail::move(other.copied_[0]), detail::move(other.copied_[1])},
-        pending_{detail::exchange(other.pending_, false)} {}
+        memory_{std::move(other.memory_)},
+        copied_{std::move(other.copied_[0]), std::move(other.copied_[1])},
+        pending_{std::exchange(other.pending_, false)} {}
   transfer_pieces& operator=(transfer_pieces&&) = delete;
   /// Waits if something failed while a copy was under way.
   ~transfer_pieces() {
@@ -82,9 +81,7 @@ class transfer_pieces {
  private:
   transfer_pieces(const stream_ref& stream, pinned_vector<unsigned char> memory, event first,
                   event second) noexcept
-      : stream_{stream},
-        memory_{detail::move(memory)},
-        copied_{detail::move(first), detail::move(second)} {}
+      : stream_{stream}, memory_{std::move(memory)}, copied_{std::move(first), std::move(second)} {}
 
   pinned_span<unsigned char> span(std::size_t piece, std::size_t bytes) noexcept {
     return memory_.span().subspan(piece % 2 * most_bytes, bytes);
@@ -99,8 +96,7 @@ class transfer_pieces {
 /// Reverses the bytes of each word.
 inline void swap_words(unsigned char* bytes, std::size_t count, unsigned word) noexcept {
   for (std::size_t at = 0; at + word <= count; at += word) {
-    for (unsigned i = 0; i < word / 2; ++i)
-      detail::swap_values(bytes[at + i], bytes[at + word - 1 - i]);
+    for (unsigned i = 0; i < word / 2; ++i) std::swap(bytes[at + i], bytes[at + word - 1 - i]);
   }
 }
 

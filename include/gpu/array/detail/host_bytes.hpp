@@ -3,12 +3,12 @@
 /// Memory of the host for bytes that are fetched or read.
 
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -16,9 +16,9 @@ namespace gpu { inline namespace v1 { namespace detail {
 class host_bytes {
  public:
   host_bytes() noexcept = default;
-  host_bytes(host_bytes&& other) noexcept : data_{detail::exchange(other.data_, nullptr)} {}
+  host_bytes(host_bytes&& other) noexcept : data_{std::exchange(other.data_, nullptr)} {}
   host_bytes& operator=(host_bytes&& other) noexcept {
-    detail::swap_values(data_, other.data_);
+    std::swap(data_, other.data_);
     return *this;
   }
   ~host_bytes() { ::operator delete(data_); }

@@ -4,10 +4,11 @@
 
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
-#include <gpu/core/detail/traits.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -24,14 +25,14 @@ template <class T> constexpr number_format number_format_of() noexcept {
   float_format real_part{};
   if constexpr (kind == number_kind::complex) {
     real_part = number_format_of<typename T::value_type>().real_part;
-  } else if constexpr (same<T, double>) {
+  } else if constexpr (std::same_as<T, double>) {
     real_part = float64_format;
-  } else if constexpr (same<T, float>) {
+  } else if constexpr (std::same_as<T, float>) {
     real_part = float32_format;
   } else if constexpr (kind == number_kind::short_real) {
     real_part = element_type_of<T>().name == "gpu::half" ? half_format : bfloat16_format;
   }
-  return {kind, is_signed<T>, sizeof(T), real_part};
+  return {kind, std::is_signed_v<T>, sizeof(T), real_part};
 }
 
 /// Numbers of one type in host memory, one after the other.

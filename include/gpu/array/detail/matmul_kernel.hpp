@@ -12,7 +12,6 @@
 #include <gpu/array/detail/product_shape.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
@@ -21,6 +20,7 @@
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/memory/shape.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -36,9 +36,10 @@ struct product_type {
 
 template <class T> constexpr product_type product_type_of() noexcept {
   constexpr element_type own = element_type_of<T>();
-  if constexpr (same<T, double>) return {own, "double", 8, "fma(a, b, c)"};
-  if constexpr (same<T, float> || short_number<T>) return {own, "float", 4, "fmaf(a, b, c)"};
-  if constexpr (same<T, bool>)
+  if constexpr (std::same_as<T, double>) return {own, "double", 8, "fma(a, b, c)"};
+  if constexpr (std::same_as<T, float> || short_number<T>)
+    return {own, "float", 4, "fmaf(a, b, c)"};
+  if constexpr (std::same_as<T, bool>)
     return {{"gpu::boolean", {}, own.bytes, own.alignment}, "unsigned", 4, "c | (a & b)"};
   if constexpr (complex_number<T>) {
     constexpr const char* product =

@@ -3,13 +3,13 @@
 /// The header of NumPy's .npy files, and how it is written.
 
 #include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/memory/detail/shape_text.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -101,7 +101,7 @@ inline bool find_npy_type(string_ref name, npy_type& found) noexcept {
 template <class T> constexpr npy_type npy_type_of() noexcept {
   switch (number_kind_of<T>()) {
     case number_kind::boolean: return {'b', 1};
-    case number_kind::integer: return {is_signed<T> ? 'i' : 'u', sizeof(T)};
+    case number_kind::integer: return {std::is_signed_v<T> ? 'i' : 'u', sizeof(T)};
     case number_kind::complex: return {'c', sizeof(T)};
     default: return {'f', sizeof(T)};
   }

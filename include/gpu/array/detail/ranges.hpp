@@ -8,7 +8,6 @@
 #include <gpu/array/detail/shared_kernel.hpp>
 #include <gpu/array/view_axes.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -21,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -29,15 +29,15 @@ template <class T, bool Powers> struct spaced_family;
 template <class T, int Rank> struct index_family;
 
 /// Keeps a parameter out of the deduction of template arguments.
-template <class T> using same_type = typename type_identity<T>::type;
-template <class A> using value_of_view = remove_cv_t<viewed_element_t<const A&>>;
+template <class T> using same_type = typename std::type_identity<T>::type;
+template <class A> using value_of_view = std::remove_cv_t<viewed_element_t<const A&>>;
 
 /// Returns how many steps it takes from `first` to reach `last`.
 template <class T>
 result<std::size_t> count_steps(T first, T last, T step, source_location where) noexcept {
   const char* reason = nullptr;
   bool stands_still = false;
-  if constexpr (is_integral<T>) {
+  if constexpr (std::is_integral_v<T>) {
     stands_still = step == T(0);
   } else {
     stands_still = ieee_number(step) == 0;
@@ -46,7 +46,7 @@ result<std::size_t> count_steps(T first, T last, T step, source_location where) 
     reason =
         "the step is 0, so the last value is never reached. Pass a step of another value, "
         "negative to go down.";
-  } else if constexpr (is_integral<T>) {
+  } else if constexpr (std::is_integral_v<T>) {
     const auto from = static_cast<std::uint64_t>(first), to = static_cast<std::uint64_t>(last);
     const auto by = static_cast<std::uint64_t>(step);
     if (step > T(0)) return first < last ? (to - from - 1) / by + 1 : 0;
@@ -68,7 +68,7 @@ result<std::size_t> count_steps(T first, T last, T step, source_location where) 
 template <class T> text arange_text() {
   text_builder out;
   const string_ref name = element_type_of<T>().name;
-  if constexpr (is_integral<T>) {
+  if constexpr (std::is_integral_v<T>) {
     out << "out[i] = (" << name
         << ")((unsigned long long)first + (unsigned long long)i * (unsigned long long)step)";
   } else {
@@ -82,7 +82,7 @@ template <class T, bool Powers> text spaced_text() {
   const string_ref name = element_type_of<T>().name;
   out << "const double exact = i == n - 1 && has_last ? last"
          " : (double)i / divisor * factor + first;\nout[i] = ("
-      << name << ')' << (is_integral<T> ? "floor(" : "(")
+      << name << ')' << (std::is_integral_v<T> ? "floor(" : "(")
       << (Powers ? "pow(base, exact))" : "exact)");
   return out.finish();
 }

@@ -11,11 +11,12 @@
 #include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/detail/operation.hpp>
 #include <gpu/array/expression.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -50,7 +51,7 @@ inline constexpr void read_correction(double& found, const variance_options& opt
 /// The options of a reduction of an operand with `Rank` axes.
 template <int Rank, class... Options> struct reduction_options {
   static constexpr int axis_options = (0 + ... + (named_axes<Options> != 0 ? 1 : 0));
-  static constexpr bool keeps_dims = (same<Options, keep_dims_option> || ...);
+  static constexpr bool keeps_dims = (std::same_as<Options, keep_dims_option> || ...);
   static_assert(axis_options <= 1, "name all axes in one list, as in gpu::axis<0, 2>");
   static constexpr int reduced =
       axis_options == 0 ? Rank : static_cast<int>((0 + ... + named_axes<Options>));
@@ -112,17 +113,17 @@ auto reduce_to_count(A&& a, const Options&... options) noexcept {
 
 /// Options of reductions: axes, and `keep_dims`.
 template <class O>
-concept axis_option =
-    named_axes<remove_cvref_t<O>> != 0 || same<remove_cvref_t<O>, keep_dims_option>;
+concept axis_option = named_axes<std::remove_cvref_t<O>> != 0 ||
+                      std::same_as<std::remove_cvref_t<O>, keep_dims_option>;
 /// Those of a variance.
 template <class O>
-concept moments_option = axis_option<O> || same<remove_cvref_t<O>, variance_options>;
+concept moments_option = axis_option<O> || std::same_as<std::remove_cvref_t<O>, variance_options>;
 
 /// A call such as `sum(x, axis<0>)` makes the compiler look at the functions that take a stream
 /// first, too, and at their return types, which depend on the elements of the second argument.
 struct no_elements {};
 template <class O>
-  requires axis_option<O> || same<O, variance_options>
-struct elements_of_argument<O> : type_identity<no_elements> {};
+  requires axis_option<O> || std::same_as<O, variance_options>
+struct elements_of_argument<O> : std::type_identity<no_elements> {};
 
 }}}  // namespace gpu::v1::detail

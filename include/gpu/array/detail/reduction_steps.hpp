@@ -16,7 +16,6 @@
 #include <gpu/array/detail/reduction_launch.hpp>
 #include <gpu/array/detail/reduction_part.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
@@ -27,6 +26,7 @@
 #include <gpu/memory/detail/view_fault.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -131,7 +131,7 @@ class reduction_steps {
     GPU_TRY(find_shape(call, step));
     std::size_t number = 0;
     while (number < steps_.size() && !same_step(steps_[number], step)) ++number;
-    if (number == steps_.size()) steps_.push_back(move(step));
+    if (number == steps_.size()) steps_.push_back(std::move(step));
     put_result(rest, number);
     return {};
   }

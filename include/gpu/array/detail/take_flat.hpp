@@ -6,9 +6,10 @@
 #include <gpu/algorithm/detail/indexed_axes.hpp>
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
+
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -27,7 +28,7 @@ result<loop_state*> find_take_flat(const char* function, source_location where) 
             describe_parameter<long long>()};
         return describe_elementwise(
             made, "out, x, indices, x_axes, size",
-            is_signed<Index>
+            std::is_signed_v<Index>
                 ? "out[i] = x[x_axes.offset(indices[i] < 0 ? indices[i] + size : indices[i], 0)]"
                 : "out[i] = x[x_axes.offset(indices[i], 0)]",
             {.name = "gpu_take_flat"}, where);

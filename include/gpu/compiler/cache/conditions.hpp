@@ -7,7 +7,6 @@
 #include <gpu/compiler/cache/bytes.hpp>
 #include <gpu/compiler/cache/digest.hpp>
 #include <gpu/core/detail/string_scan.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
@@ -22,6 +21,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -152,7 +152,7 @@ inline bool read_header(const text& path, text& contents, file_identity& identit
   if (file.open(path) != 0) return false;
   identity = identity_of(file.about());
   const bool read = file.read_all(most_source_bytes, contents) == 0;
-  contents = required(detail::move(contents));
+  contents = required(std::move(contents));
   return read;
 }
 

@@ -6,7 +6,6 @@
 #include <gpu/compiler/cache/names.hpp>
 
 #include <gpu/core/detail/message_parts.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/memory/file_descriptor.hpp>
@@ -28,6 +27,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -132,7 +132,7 @@ class cache_folder {
                     ". Set GPU_CACHE_DIR to a folder of your own.");
     }
     cache_folder opened;
-    opened.folder_ = detail::move(folder);
+    opened.folder_ = std::move(folder);
     const bool marked = opened.has_mark(), all_write = (about.st_mode & S_IWOTH) != 0;
     const auto refuse_shared = [&] {
       return all_write ? refuse(

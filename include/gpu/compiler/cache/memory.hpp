@@ -8,13 +8,12 @@
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/detail/compiled_state.hpp>
 #include <gpu/compiler/detail/request_key.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/system/mutex.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -69,7 +68,7 @@ class program_memory {
   /// bytes.
   void publish(entry* filled, kept_program&& kept, std::size_t limit) {
     const guard lock(*this);
-    filled->kept = detail::move(kept);
+    filled->kept = std::move(kept);
     const compiled_state& state = compiled_program_access::state(filled->kept.program);
     filled->bytes = sizeof(entry) + state.ptx.size() + state.cubin.size() + state.lto_ir.size() +
                     state.log.size() + state.ptxas_log.size() + 2048;
@@ -131,7 +130,7 @@ class program_memory {
   }
   void refresh(entry* checked, sequence<file_identity>&& seen) noexcept {
     const guard lock(*this);
-    checked->kept.seen = detail::move(seen);
+    checked->kept.seen = std::move(seen);
   }
   sequence<file_identity> seen(const entry* e) {
     const guard lock(*this);
@@ -178,7 +177,7 @@ class program_memory {
     const std::size_t before = keys_.size();
     for (std::size_t i = before; i-- > 0;) {
       if (keys_[i].kept != e) continue;
-      keys_[i] = detail::move(keys_.back());
+      keys_[i] = std::move(keys_.back());
       keys_.pop_back();
     }
     if (keys_.size() != before) index_keys();
@@ -208,7 +207,7 @@ class program_memory {
 
     known_key(const request_key& k, entry* e) : hash{k.hash()}, kept{e}, key{k.copy()} {}
     known_key(known_key&& other) noexcept
-        : hash{other.hash}, kept{other.kept}, key{detail::exchange(other.key, nullptr)} {}
+        : hash{other.hash}, kept{other.kept}, key{std::exchange(other.key, nullptr)} {}
     known_key& operator=(known_key&& other) noexcept {
       hash = other.hash;
       kept = other.kept;

@@ -8,15 +8,16 @@
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/detail/request_key.hpp>
 #include <gpu/compiler/program_origin.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/system/mutex.hpp>
+
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
 /// The parts of a `compile_cache`. **Threads**: any number at once.
 class program_cache {
  public:
-  explicit program_cache(resolved_cache_settings&& settings) : settings_{detail::move(settings)} {}
+  explicit program_cache(resolved_cache_settings&& settings) : settings_{std::move(settings)} {}
   program_cache(const program_cache&) = delete;
   program_cache& operator=(const program_cache&) = delete;
 
@@ -28,7 +29,7 @@ class program_cache {
   /// Replaces the settings and forgets what is in memory.
   void configure(resolved_cache_settings&& settings) {
     const scoped_lock lock(mutex_);
-    settings_ = detail::move(settings);
+    settings_ = std::move(settings);
     memory_.clear();
   }
 

@@ -19,13 +19,13 @@
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/detail/request_key.hpp>
 #include <gpu/compiler/program_origin.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -120,7 +120,7 @@ inline result<compiled_program> fill_entry(program_cache& cache,
   result<> done = find_or_make(cache, settings, key, request, made, origin);
   if (!done.has_value()) {
     if (!settings.on_disk || !lacks_descriptors(done.error().message())) {
-      return fail(detail::move(done).error());
+      return fail(std::move(done).error());
     }
     // The folder and its lock took file descriptors that the compiler needs.
     made = {};
@@ -131,8 +131,8 @@ inline result<compiled_program> fill_entry(program_cache& cache,
                                                       : cache_event::compiled);
   compiled_program program = made.program;
   made.requested_compiler = request.compiler;
-  if (made.storable) cache.memory().publish(entry, detail::move(made), settings.memory_limit);
-  compiled_program_access::origin(program) = detail::move(origin);
+  if (made.storable) cache.memory().publish(entry, std::move(made), settings.memory_limit);
+  compiled_program_access::origin(program) = std::move(origin);
   return program;
 }
 
@@ -150,7 +150,7 @@ inline bool still_holds(program_memory& memory, program_memory::entry* entry,
   sequence<file_identity> seen;
   text reason;
   if (!files_meet(conditions, false, seen, reason)) return false;
-  memory.refresh(entry, detail::move(seen));
+  memory.refresh(entry, std::move(seen));
   return true;
 }
 
@@ -178,7 +178,7 @@ inline result<compiled_program> through_cache(program_cache& cache, const cache_
     compiled_program_access::origin(made.program) = {
         request.in_words.origin, text("the cache is off"), {}};
     cache.events().add(cache_event::compiled);
-    return detail::move(made.program);
+    return std::move(made.program);
   }
   const digest key = request.key();
   digest_builder key_in_memory;

@@ -10,7 +10,6 @@
 #include <gpu/compiler/cache/folder.hpp>
 #include <gpu/compiler/toolkit/library_facts.hpp>
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/system/environment.hpp>
@@ -24,6 +23,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -167,7 +167,7 @@ template <class Library> class toolkit_notes {
     }
     library_facts found;
     if (!read(contents, found)) return;
-    auto* facts = new (std::nothrow) library_facts(detail::move(found));
+    auto* facts = new (std::nothrow) library_facts(std::move(found));
     if (facts == nullptr) return;
     folder.touch(name.characters);
     now.written = true;

@@ -7,7 +7,6 @@
 #include <gpu/compiler/link/plan.hpp>
 #include <gpu/compiler/link_input.hpp>
 #include <gpu/compiler/link_options.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -21,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -113,7 +113,7 @@ inline result<> driver_link(const link_plan& plan, text& product, text& log,
   state.log->read(report);
   log = report.errors.empty() ? report.info : report.errors;
   if (done.has_value()) {
-    log = required(detail::move(log));
+    log = required(std::move(log));
     return {};
   }
   const cuda_error& error = done.error();

@@ -25,7 +25,6 @@
 #include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/compiler/toolkit/nvrtc_facts.hpp>
 #include <gpu/core/detail/string_scan.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -35,6 +34,7 @@
 
 #include <cstdint>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -139,7 +139,7 @@ class cached_compile final : public cache_request {
     for (const file_identity& identity : finder.seen_files()) {
       made.seen.push_back(certain(identity, now));
     }
-    if (unstorable != nullptr) *unstorable = detail::move(why);
+    if (unstorable != nullptr) *unstorable = std::move(why);
     return {};
   }
 

@@ -9,7 +9,6 @@
 #include <gpu/compiler/options/nvcc_options.hpp>
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/string_scan.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
@@ -18,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -129,9 +129,9 @@ class option_chooser {
     for (std::size_t i = 1; i < chosen_.size(); ++i) {
       for (std::size_t j = i; j > 0; --j) {
         if (order_of(chosen_[j - 1].number) <= order_of(chosen_[j].number)) break;
-        chosen_option before = detail::move(chosen_[j - 1]);
-        chosen_[j - 1] = detail::move(chosen_[j]);
-        chosen_[j] = detail::move(before);
+        chosen_option before = std::move(chosen_[j - 1]);
+        chosen_[j - 1] = std::move(chosen_[j]);
+        chosen_[j] = std::move(before);
       }
     }
     for (const chosen_option& option : chosen_) {
@@ -182,7 +182,7 @@ class option_chooser {
     if (before != nullptr && !known_options[option.number].repeats) {
       return refuse_repeated(*before, option);
     }
-    chosen_.push_back(detail::move(option));
+    chosen_.push_back(std::move(option));
     return {};
   }
 

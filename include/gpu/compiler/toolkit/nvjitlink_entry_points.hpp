@@ -4,7 +4,6 @@
 /// needs neither a GPU nor a driver.
 
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/system/library_table.hpp>
@@ -12,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace nvjitlink {
 
@@ -25,7 +25,7 @@ struct library;
 struct entry_points {
   using library = detail::library;
 
-#define GPU_NVJITLINK_ENTRY(member, function, ...) gpu::detail::pointer_to<__VA_ARGS__> member;
+#define GPU_NVJITLINK_ENTRY(member, function, ...) std::add_pointer_t<__VA_ARGS__> member;
 #include <gpu/compiler/toolkit/nvjitlink_entry_points.inc>
 
   /// Why all members are null, or 0: `errc::no_nvjitlink` or `errc::nvjitlink_too_old`.

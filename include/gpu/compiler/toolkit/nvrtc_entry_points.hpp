@@ -4,7 +4,6 @@
 /// neither a GPU nor a driver.
 
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/system/library_table.hpp>
@@ -15,6 +14,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace nvrtc {
 
@@ -28,7 +28,7 @@ struct library;
 struct entry_points {
   using library = detail::library;
 
-#define GPU_NVRTC_ENTRY(member, function, ...) gpu::detail::pointer_to<__VA_ARGS__> member;
+#define GPU_NVRTC_ENTRY(member, function, ...) std::add_pointer_t<__VA_ARGS__> member;
 #include <gpu/compiler/toolkit/nvrtc_entry_points.inc>
 
   /// Why all members are null, or 0: `errc::no_nvrtc` or `errc::nvrtc_too_old`.

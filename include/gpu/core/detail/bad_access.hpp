@@ -4,9 +4,10 @@
 /// message.
 
 #include <gpu/core/detail/expected/unexpected.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/expected.hpp>
+
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -15,14 +16,14 @@ namespace gpu { inline namespace v1 { namespace detail {
 template <class Base> class error_exception : public Base {
  public:
   explicit error_exception(cuda_error error) noexcept
-      : error_{detail::move(error)}, sentence_{error_.message()} {}
+      : error_{std::move(error)}, sentence_{error_.message()} {}
 
   const char* what() const noexcept override { return sentence_.c_str(); }
 
   cuda_error& error() & noexcept { return error_; }
   const cuda_error& error() const& noexcept { return error_; }
-  cuda_error&& error() && noexcept { return detail::move(error_); }
-  const cuda_error&& error() const&& noexcept { return detail::move(error_); }
+  cuda_error&& error() && noexcept { return std::move(error_); }
+  const cuda_error&& error() const&& noexcept { return std::move(error_); }
 
  private:
   cuda_error error_;

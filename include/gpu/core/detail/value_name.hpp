@@ -3,9 +3,10 @@
 /// Writes a value that is a template argument as a C++ expression of its type.
 
 #include <gpu/core/detail/name_writer.hpp>
-#include <gpu/core/detail/traits.hpp>
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -21,7 +22,7 @@ template <class F> constexpr void write_floating(name_writer& out, F value) noex
   const auto bits = __builtin_bit_cast(std::uint64_t, static_cast<double>(value));
   const int exponent = static_cast<int>(bits >> 52 & 0x7ff);
   if (exponent == 0x7ff) {
-    using word = conditional_t<single, std::uint32_t, std::uint64_t>;
+    using word = std::conditional_t<single, std::uint32_t, std::uint64_t>;
     out.put(single ? "__builtin_bit_cast(float, 0x" : "__builtin_bit_cast(double, 0x");
     write_hexadecimal(out, __builtin_bit_cast(word, value), single ? 8 : 16);
     return out.put(single ? "u)" : "ull)");
@@ -44,12 +45,12 @@ template <class F> constexpr void write_floating(name_writer& out, F value) noex
 
 /// Returns the suffix of literals of type `T`, or null for other types.
 template <class T> constexpr const char* literal_suffix() noexcept {
-  if (same<T, int>) return "";
-  if (same<T, unsigned>) return "u";
-  if (same<T, long>) return "l";
-  if (same<T, unsigned long>) return "ul";
-  if (same<T, long long>) return "ll";
-  if (same<T, unsigned long long>) return "ull";
+  if (std::same_as<T, int>) return "";
+  if (std::same_as<T, unsigned>) return "u";
+  if (std::same_as<T, long>) return "l";
+  if (std::same_as<T, unsigned long>) return "ul";
+  if (std::same_as<T, long long>) return "ll";
+  if (std::same_as<T, unsigned long long>) return "ull";
   return nullptr;
 }
 
@@ -58,14 +59,14 @@ template <class T> constexpr const char* literal_suffix() noexcept {
 template <class T>
 constexpr void write_integer(name_writer& out, T value, const char* suffix) noexcept {
   constexpr auto sign_bit = std::uint64_t{1} << (8 * sizeof(T) - 1);
-  if (is_signed<T> && value == static_cast<T>(sign_bit)) {
+  if (std::is_signed_v<T> && value == static_cast<T>(sign_bit)) {
     out.put("(-");
     out.put_decimal(sign_bit - 1);
     out.put(suffix);
     return out.put("-1)");
   }
   const auto bits = static_cast<std::uint64_t>(value);
-  const bool negative = is_signed<T> && bits >> 63 != 0;
+  const bool negative = std::is_signed_v<T> && bits >> 63 != 0;
   if (negative) out.put('-');
   out.put_decimal(negative ? ~bits + 1 : bits);
   out.put(suffix);
@@ -78,26 +79,27 @@ template <class T> constexpr void write_cast(name_writer& out) noexcept {
 }
 
 template <auto V> constexpr void write_value(name_writer& out) noexcept {
-  using type = remove_cv_t<decltype(V)>;
-  if constexpr (same<type, bool>) {
+  using type = std::remove_cv_t<decltype(V)>;
+  if constexpr (std::same_as<type, bool>) {
     out.put(V ? "true" : "false");
-  } else if constexpr (is_integral<type> && sizeof(type) <= sizeof(std::uint64_t)) {
+  } else if constexpr (std::is_integral_v<type> && sizeof(type) <= sizeof(std::uint64_t)) {
     if constexpr (literal_suffix<type>() != nullptr) {
       write_integer(out, V, literal_suffix<type>());
     } else {
       write_cast<type>(out);
-      write_integer(out, static_cast<conditional_t<is_signed<type>, int, unsigned>>(V), "");
+      write_integer(out, static_cast<std::conditional_t<std::is_signed_v<type>, int, unsigned>>(V),
+                    "");
     }
-  } else if constexpr (is_enum<type>) {
+  } else if constexpr (std::is_enum_v<type>) {
     // Without a suffix a number has the narrowest signed type that holds it.
-    constexpr bool with_sign = is_signed<underlying_type_t<type>>;
-    using wide = conditional_t<with_sign, long long, unsigned long long>;
+    constexpr bool with_sign = std::is_signed_v<std::underlying_type_t<type>>;
+    using wide = std::conditional_t<with_sign, long long, unsigned long long>;
     constexpr auto number = static_cast<wide>(V);
     write_cast<type>(out);
     write_integer(out, number, static_cast<long long>(number) < 0 && !with_sign ? "u" : "");
-  } else if constexpr (same<type, float> || same<type, double>) {
+  } else if constexpr (std::same_as<type, float> || std::same_as<type, double>) {
     write_floating(out, V);
-  } else if constexpr (is_null_pointer<type>) {
+  } else if constexpr (std::is_null_pointer_v<type>) {
     out.put("nullptr");
   } else {
     out.blame(name_fault::value);

@@ -3,7 +3,6 @@
 /// Driver calls that need a context to be current in the calling thread: it is made current for the
 /// call, and the thread is left as it was found.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -12,6 +11,8 @@
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/primary_context.hpp>
 #include <gpu/driver/error_reporter.hpp>
+
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace driver {
 
@@ -46,8 +47,7 @@ auto in_context(CUcontext context, source_location where, Work work) noexcept ->
   GPU_TRY(push_unless_current(context, pushed, where));
   auto done = work();
   result<> popped = pop_if(pushed, {}, where);
-  if (done.has_value() && !popped.has_value())
-    return gpu::detail::fail(gpu::detail::move(popped).error());
+  if (done.has_value() && !popped.has_value()) return gpu::detail::fail(std::move(popped).error());
   return done;
 }
 

@@ -3,7 +3,6 @@
 /// Errors for requests that a device cannot meet: an ability that it lacks, or an attribute value
 /// beyond its limits.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -15,6 +14,7 @@
 #include <gpu/driver/device.hpp>
 
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -50,7 +50,7 @@ inline cuda_error explain_excess(cuda_error error, CUlaunchAttributeID which,
                 : CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT,
       on.native());
   if (!answered.has_value() || asked <= static_cast<std::uint64_t>(limit))
-    return record_error(detail::move(error));
+    return record_error(std::move(error));
   text_builder out;
   if (is_window) {
     out << "an access policy window of " << asked << " bytes";
@@ -59,7 +59,7 @@ inline cuda_error explain_excess(cuda_error error, CUlaunchAttributeID which,
         << " domains,";
   }
   out << " is more than the " << limit << " of device " << on.native() << ". Use no more.";
-  return record_error(detail::move(error)
+  return record_error(std::move(error)
                           .with_details(out.finish())
                           .with_values(asked, static_cast<std::uint64_t>(limit)));
 }

@@ -3,7 +3,6 @@
 /// Calls of the program's functions by the driver, which catch exceptions and remember the source
 /// location; and objects that a graph keeps alive.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -16,6 +15,7 @@
 #include <cstddef>
 #include <exception>
 #include <new>  // also std::exception, for less than <exception> costs
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -41,7 +41,7 @@ void run_contained(Work work, const char* function, source_location where) noexc
   const auto run = [&] {
     if constexpr (requires { work().error(); }) {
       auto outcome = work();
-      if (!outcome.has_value()) report(detail::move(outcome).error());
+      if (!outcome.has_value()) report(std::move(outcome).error());
     } else {
       work();
     }
@@ -63,7 +63,7 @@ void run_contained(Work work, const char* function, source_location where) noexc
 
 /// A callable that the driver calls through a pointer. `Function` takes nothing.
 template <class Function> struct host_call {
-  static_assert(noexcept(declval<Function&>().~Function()),
+  static_assert(noexcept(std::declval<Function&>().~Function()),
                 "gpu: the destructor of a host function may throw, in a thread of the driver's, "
                 "where nothing could catch it; make it noexcept");
   Function function;

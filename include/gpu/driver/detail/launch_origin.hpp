@@ -6,7 +6,6 @@
 /// Successful synchronizations leave records in the ring too, and rule out the launches before
 /// them.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -16,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -187,8 +187,8 @@ inline text list_origins(CUstream stream) noexcept {
 /// have caused it.
 inline cuda_error explain_fault(cuda_error error, CUstream stream) noexcept {
   if (error.domain() != error_domain::driver || !is_kernel_fault(error.code()))
-    return record_error(detail::move(error));
-  return record_error(detail::move(error).with_details(list_origins(stream)));
+    return record_error(std::move(error));
+  return record_error(std::move(error).with_details(list_origins(stream)));
 }
 
 }}}  // namespace gpu::v1::detail

@@ -5,7 +5,6 @@
 
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/last_error_mark.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -21,6 +20,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -58,7 +58,7 @@ struct peer_holds {
     while (*link != nullptr && !((*link)->pair == pair)) link = &(*link)->next;
     return link;
   }
-  static void remove(peer_hold** link) noexcept { delete exchange(*link, (*link)->next); }
+  static void remove(peer_hold** link) noexcept { delete std::exchange(*link, (*link)->next); }
 };
 
 /// Ends one scope, and the access if it was the last one. Sets `over` if the scope holds nothing

@@ -5,7 +5,6 @@
 
 #include <gpu/driver/calls.hpp>
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -17,6 +16,7 @@
 #include <gpu/system/mutex.hpp>
 
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -73,7 +73,7 @@ inline result<> find_primary_context(CUdevice device, CUcontext& context,
     // Fails with the reason if the driver is missing.
     auto retained =
         driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
-    if (!retained) return explain_device(detail::move(retained), device, where);
+    if (!retained) return explain_device(std::move(retained), device, where);
     return retained;
   }
   primary_context_cache& cache = primary_contexts();
@@ -83,7 +83,7 @@ inline result<> find_primary_context(CUdevice device, CUcontext& context,
   if (slot.generation != generation) {
     auto retained =
         driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
-    if (!retained) return explain_device(detail::move(retained), device, where);
+    if (!retained) return explain_device(std::move(retained), device, where);
     slot = {generation, context};
   }
   context = slot.context;

@@ -6,7 +6,6 @@
 /// Each `explain_*` takes an error of the driver and returns it with a sentence, which the last
 /// error then has too. It returns the error as it was if it knows nothing to add.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -21,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -74,10 +74,9 @@ inline cuda_error explain_dependencies(cuda_error error, CUgraph graph, const de
     } else {
       continue;
     }
-    return record_error(
-        detail::move(error).with_details(out.finish()).with_values(at, after.size()));
+    return record_error(std::move(error).with_details(out.finish()).with_values(at, after.size()));
   }
-  return record_error(detail::move(error));
+  return record_error(std::move(error));
 }
 
 /// Says of an edge that could not be added or removed which end is not in the graph, or that the
@@ -87,7 +86,7 @@ inline cuda_error explain_edge(cuda_error error, CUgraph graph, graph_node first
   if (!is_invalid_value(error)) return error;
   const result<graph_node_list> own =
       list_nodes<&driver::entry_points::graph_get_nodes>(graph, first.context(), error.where());
-  if (!own.has_value()) return record_error(detail::move(error));
+  if (!own.has_value()) return record_error(std::move(error));
   text_builder out;
   if (const bool has_first = own->contains(first); !has_first || !own->contains(second)) {
     out << "the " << (has_first ? "second" : "first") << " node is not one of the " << own->size()
@@ -96,7 +95,7 @@ inline cuda_error explain_edge(cuda_error error, CUgraph graph, graph_node first
   } else {
     const result<graph_node_list> before =
         list_neighbors<&driver::entry_points::graph_node_get_dependencies>(second, error.where());
-    if (!before.has_value()) return record_error(detail::move(error));
+    if (!before.has_value()) return record_error(std::move(error));
     if (before->contains(first)) {
       out << "there is an edge from the first node to the second already; disconnect them first, "
              "or omit this call.";
@@ -106,7 +105,7 @@ inline cuda_error explain_edge(cuda_error error, CUgraph graph, graph_node first
              "which they run: gpu::dependencies_of lists the edges to a node.";
     }
   }
-  return record_error(detail::move(error).with_details(out.finish()));
+  return record_error(std::move(error).with_details(out.finish()));
 }
 
 /// Adds a node. (cuGraphAddNode)
@@ -115,7 +114,7 @@ inline result<> add_node(CUgraph graph, const dependencies& after, CUgraphNodePa
   result<> added = driver::call<&driver::entry_points::graph_add_node>(
       where, &made, graph, after.native(), after.native_edges(), after.size(), &description);
   if (added.has_value()) return added;
-  return fail(explain_dependencies(detail::move(added).error(), graph, after, true));
+  return fail(explain_dependencies(std::move(added).error(), graph, after, true));
 }
 
 /// Adds or removes the edge from `first` to `second`, as the driver's function `Member` does.
@@ -127,15 +126,15 @@ result<> change_edge(CUgraph graph, graph_node first, graph_node second,
   const CUgraphNode from = first.native(), to = second.native();
   result<> changed = driver::call<Member>(where, graph, &from, &to, data, 1);
   if (changed.has_value()) return changed;
-  return fail(explain_edge(detail::move(changed).error(), graph, first, second));
+  return fail(explain_edge(std::move(changed).error(), graph, first, second));
 }
 
 /// Adds a sentence about the kind of a node, and two kinds as the values of the error.
 inline cuda_error with_kinds(cuda_error error, text sentence, graph_node_kind first,
                              graph_node_kind second) noexcept {
   return record_error(
-      detail::move(error)
-          .with_details(detail::move(sentence))
+      std::move(error)
+          .with_details(std::move(sentence))
           .with_values(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(second)));
 }
 
@@ -145,7 +144,7 @@ inline cuda_error explain_description(cuda_error error, graph_node node,
                                       graph_node_kind described) noexcept {
   if (!is_driver_error(error, CUDA_ERROR_NOT_SUPPORTED) && !is_invalid_value(error)) return error;
   const result<graph_node_kind> kind = kind_of(node, error.where());
-  if (!kind.has_value()) return record_error(detail::move(error));
+  if (!kind.has_value()) return record_error(std::move(error));
   text_builder out;
   if (*kind != described) {
     out << "the node is of kind " << name_of(*kind) << ", but the description is of kind "
@@ -157,9 +156,9 @@ inline cuda_error explain_description(cuda_error error, graph_node node,
     out << "the parameters of a node of kind " << name_of(described)
         << " cannot change; create another graph with the new node.";
   } else {
-    return record_error(detail::move(error));
+    return record_error(std::move(error));
   }
-  return with_kinds(detail::move(error), out.finish(), described, *kind);
+  return with_kinds(std::move(error), out.finish(), described, *kind);
 }
 
 /// Says that a node is not of the kind that a query is for.
@@ -167,11 +166,11 @@ inline cuda_error explain_kind(cuda_error error, graph_node node,
                                graph_node_kind expected) noexcept {
   if (!is_invalid_value(error)) return error;
   const result<graph_node_kind> kind = kind_of(node, error.where());
-  if (!kind.has_value() || *kind == expected) return record_error(detail::move(error));
+  if (!kind.has_value() || *kind == expected) return record_error(std::move(error));
   text_builder out;
   out << "the node is of kind " << name_of(*kind) << ", not " << name_of(expected)
       << "; pass a node of that kind.";
-  return with_kinds(detail::move(error), out.finish(), *kind, expected);
+  return with_kinds(std::move(error), out.finish(), *kind, expected);
 }
 
 /// Finds the node of `clone` that was copied from `original`. (cuGraphNodeFindInClone)
@@ -180,7 +179,7 @@ inline result<> find_copy(CUgraphNode& found, graph_node original, CUgraph clone
   result<> done = driver::call<&driver::entry_points::graph_node_find_in_clone>(
       where, &found, original.native(), clone);
   if (done.has_value() || !is_invalid_value(done.error())) return done;
-  return fail(record_error(detail::move(done).error().with_details(
+  return fail(record_error(std::move(done).error().with_details(
       text("no node of this graph is a copy of that node; pass a node that was in the original "
            "graph when this graph was cloned from it, and that was not removed since."))));
 }
@@ -191,7 +190,7 @@ inline result<> describe_node(graph_node node, CUgraphNodeParams& description,
   result<> set = driver::call<&driver::entry_points::graph_node_set_params>(where, node.native(),
                                                                             &description);
   if (set.has_value()) return set;
-  return fail(explain_description(detail::move(set).error(), node,
+  return fail(explain_description(std::move(set).error(), node,
                                   static_cast<graph_node_kind>(description.type)));
 }
 
@@ -199,7 +198,7 @@ inline result<> describe_node(graph_node node, CUgraphNodeParams& description,
 inline cuda_error explain_set_enabled(cuda_error error, graph_node node) noexcept {
   if (!is_invalid_value(error)) return error;
   const result<graph_node_kind> kind = kind_of(node, error.where());
-  if (!kind.has_value()) return record_error(detail::move(error));
+  if (!kind.has_value()) return record_error(std::move(error));
   text_builder out;
   if (*kind == graph_node_kind::kernel || *kind == graph_node_kind::copy ||
       *kind == graph_node_kind::fill) {
@@ -211,7 +210,7 @@ inline cuda_error explain_set_enabled(cuda_error error, graph_node node) noexcep
         << " cannot be enabled or disabled, only a kernel, copy or fill node; instantiate a graph "
            "without it.";
   }
-  return record_error(detail::move(error)
+  return record_error(std::move(error)
                           .with_details(out.finish())
                           .with_values(static_cast<std::uint64_t>(*kind), 0));
 }
@@ -226,10 +225,10 @@ inline cuda_error explain_capture(cuda_error error, const stream_ref& stream,
                                                                     &status);
   });
   if (!queried.has_value() || status == CU_STREAM_CAPTURE_STATUS_NONE)
-    return record_error(detail::move(error));
+    return record_error(std::move(error));
   text_builder out;
   out << "the stream is being captured" << cure;
-  return record_error(detail::move(error).with_details(out.finish()));
+  return record_error(std::move(error).with_details(out.finish()));
 }
 
 }}}  // namespace gpu::v1::detail

@@ -4,7 +4,6 @@
 /// `graph_ref` that was made from the owner points to it. User objects of the driver would do the
 /// same, but make each launch take longer.
 
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/context.hpp>
@@ -15,6 +14,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -31,12 +31,12 @@ struct graph_keeper {
   /// May be called from a callback that must not call CUDA.
   void drop() noexcept {
     if (__atomic_sub_fetch(&owners, 1u, __ATOMIC_ACQ_REL) != 0) return;
-    while (moved_in != nullptr) exchange(moved_in, moved_in->next)->drop();
+    while (moved_in != nullptr) std::exchange(moved_in, moved_in->next)->drop();
     delete this;
   }
   static void CUDA_CB drop_at(void* self) noexcept { static_cast<graph_keeper*>(self)->drop(); }
 
-  void take_in(graph_keeper* child) noexcept { child->next = exchange(moved_in, child); }
+  void take_in(graph_keeper* child) noexcept { child->next = std::exchange(moved_in, child); }
 
   /// Returns whether this is `other`, or `other` was moved into it, directly or not.
   bool holds(const graph_keeper* other) const noexcept {

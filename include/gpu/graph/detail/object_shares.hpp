@@ -3,7 +3,6 @@
 /// Shares of graphs in the code of their kernels and in the events of their nodes: the program may
 /// destroy its modules and events before the graphs.
 
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/unique_handle.hpp>
@@ -18,6 +17,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -32,7 +32,7 @@ struct drop_object_shares {
   void operator()(object_share* list) const noexcept {
     while (list != nullptr) {
       drop_share(*list->object);
-      delete exchange(list, list->next);
+      delete std::exchange(list, list->next);
     }
   }
 };

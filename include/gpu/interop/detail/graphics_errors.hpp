@@ -2,7 +2,6 @@
 /// \file
 /// Errors of resources of OpenGL, and explanations of the driver's.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -12,6 +11,7 @@
 
 #include <cuda.h>
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -51,7 +51,7 @@ inline cuda_error explain_gl_context(cuda_error error) noexcept {
   for (const CUresult code : {CUDA_ERROR_INVALID_GRAPHICS_CONTEXT, CUDA_ERROR_OPERATING_SYSTEM,
                               CUDA_ERROR_NO_DEVICE, CUDA_ERROR_UNKNOWN}) {
     if (error.domain() == error_domain::driver && error.code() == code)
-      return explain_code(detail::move(error), code, none);
+      return explain_code(std::move(error), code, none);
   }
   return error;
 }
@@ -60,36 +60,36 @@ inline cuda_error explain_gl_context(cuda_error error) noexcept {
 inline cuda_error explain_registration(cuda_error error, const char* what, unsigned name) noexcept {
   if (error.domain() != error_domain::driver ||
       (error.code() != CUDA_ERROR_INVALID_VALUE && error.code() != CUDA_ERROR_INVALID_HANDLE)) {
-    return explain_gl_context(detail::move(error));
+    return explain_gl_context(std::move(error));
   }
   text_builder out;
   out << "the current context of OpenGL has no " << what << ' ' << name
       << " that can be registered: it needs storage, and an image the right target and a format "
          "of 1, 2 or 4 channels of 8, 16 or 32 bits, such as GL_RGBA8 or GL_R32F. If no context is "
          "current in this thread, call eglMakeCurrent or glXMakeCurrent first";
-  return record_error(detail::move(error).with_details(out.finish()));
+  return record_error(std::move(error).with_details(out.finish()));
 }
 
 inline cuda_error explain_mapping(cuda_error error) noexcept {
-  error = explain_code(detail::move(error), CUDA_ERROR_ALREADY_MAPPED,
+  error = explain_code(std::move(error), CUDA_ERROR_ALREADY_MAPPED,
                        "one of the resources is mapped already; end that mapping first");
-  return explain_gl_context(detail::move(error));
+  return explain_gl_context(std::move(error));
 }
 
 /// Adds to errors of a mapped resource that it is of the other kind.
 inline cuda_error explain_mapped_kind(cuda_error error) noexcept {
-  error = explain_code(detail::move(error), CUDA_ERROR_NOT_MAPPED_AS_POINTER,
+  error = explain_code(std::move(error), CUDA_ERROR_NOT_MAPPED_AS_POINTER,
                        "the resource is an image; use array or mipmapped_array");
-  return explain_code(detail::move(error), CUDA_ERROR_NOT_MAPPED_AS_ARRAY,
+  return explain_code(std::move(error), CUDA_ERROR_NOT_MAPPED_AS_ARRAY,
                       "the resource is a buffer; use span");
 }
 
 inline cuda_error explain_mapped_array(cuda_error error, unsigned index, unsigned level) noexcept {
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_VALUE)
-    return explain_mapped_kind(detail::move(error));
+    return explain_mapped_kind(std::move(error));
   text_builder out;
   out << "the image has no array at index " << index << " and level " << level;
-  return record_error(detail::move(error).with_details(out.finish()).with_values(index, level));
+  return record_error(std::move(error).with_details(out.finish()).with_values(index, level));
 }
 
 inline cuda_error named_twice_error(const char* function, source_location where) noexcept {

@@ -3,7 +3,6 @@
 /// The functions of NCCL, opened on first use.
 
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -15,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -133,7 +133,8 @@ inline cuda_error nccl_error(int code, const char* call, void* communicator,
   const char* said = get_last_error != nullptr ? get_last_error(communicator) : nullptr;
   text words;
   if (said != nullptr && *said != '\0') words = text(said);
-  return record_error(cuda_error(error_domain::nccl, code, call, where).with_details(move(words)));
+  return record_error(
+      cuda_error(error_domain::nccl, code, call, where).with_details(std::move(words)));
 }
 
 /// Calls a function of NCCL, and returns its code.

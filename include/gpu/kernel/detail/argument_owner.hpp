@@ -4,7 +4,6 @@
 /// moved away, memory of a device that the kernel's device cannot reach, faulty views, views with
 /// strides for a pointer, and values that their type refuses.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/kernel_argument.hpp>
@@ -20,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -81,7 +81,7 @@ template <std::size_t Count> struct argument_owners {
       text reason = kernel_argument_of<A>::refusal(argument);
       if (reason.empty()) return;
       list[count++] = {context_ref(), 0, 0, position, false, false, true};
-      if (refusal.empty()) refusal = move(reason);
+      if (refusal.empty()) refusal = std::move(reason);
     } else if constexpr (has_kernel_context<A>) {
       argument_owner& next = list[count++];
       next = {kernel_argument_of<A>::context(argument), 0, 0, position, false, false, false};

@@ -3,11 +3,12 @@
 /// Puts the arguments of a kernel where the driver wants them: values, and an array of pointers to
 /// them.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/kernel/detail/signature.hpp>
 
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -48,7 +49,7 @@ template <class... P> class argument_pack {
 /// An argument of a kernel whose parameters are not stated. An argument that stands for memory is
 /// kept both as a span and as a pointer; the size of the module's parameter decides.
 template <class A> struct untyped_argument {
-  using value_type = remove_cvref_t<decltype(kernel_argument_of<A>::value(declval<A>()))>;
+  using value_type = std::remove_cvref_t<decltype(kernel_argument_of<A>::value(std::declval<A>()))>;
   value_type value;
 
   static constexpr std::size_t pointer_size = 0;
@@ -60,7 +61,7 @@ template <class A> struct untyped_argument {
 template <class A>
   requires(has_kernel_pointer<A> && !has_kernel_value<A>)
 struct untyped_argument<A> {
-  using value_type = decltype(kernel_argument_of<A>::pointer(declval<A>()));
+  using value_type = decltype(kernel_argument_of<A>::pointer(std::declval<A>()));
   value_type value;
 
   static constexpr std::size_t pointer_size = 0;
@@ -72,8 +73,8 @@ struct untyped_argument<A> {
 template <class A>
   requires(has_kernel_pointer<A> && has_kernel_value<A>)
 struct untyped_argument<A> {
-  using value_type = remove_cvref_t<decltype(kernel_argument_of<A>::value(declval<A>()))>;
-  using pointer_type = decltype(kernel_argument_of<A>::pointer(declval<A>()));
+  using value_type = std::remove_cvref_t<decltype(kernel_argument_of<A>::value(std::declval<A>()))>;
+  using pointer_type = decltype(kernel_argument_of<A>::pointer(std::declval<A>()));
   value_type value;
   pointer_type pointer;
 

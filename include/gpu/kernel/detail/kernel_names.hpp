@@ -5,7 +5,6 @@
 #include <gpu/core/detail/declared_name.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/kernel_candidates.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
@@ -17,6 +16,7 @@
 #include <gpu/driver/entry_points.hpp>
 
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -66,7 +66,7 @@ inline result<text> symbol_of_kernel(CUlibrary library, string_ref asked,
   if (lost || found.symbol.lost()) {
     return fail(out_of_host_memory_error("gpu::module::kernel", asked.size(), where));
   }
-  if (found.count < 2) return detail::move(found.symbol);
+  if (found.count < 2) return std::move(found.symbol);
   return fail(found.ambiguity("gpu::module::kernel", "module", asked, where));
 }
 

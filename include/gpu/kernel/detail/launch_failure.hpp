@@ -2,7 +2,6 @@
 /// \file
 /// The errors of a launch that the driver rejected.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -20,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -65,9 +65,9 @@ inline result<> explain_launch_failure(CUresult code, std::uint64_t ticket,
   for (unsigned i = 0; i < count; ++i) {
     const CUlaunchAttribute& each = extended->attrs[i];
     error =
-        explain_excess(detail::move(error), each.id, each.value, device::from_native(label.device));
+        explain_excess(std::move(error), each.id, each.value, device::from_native(label.device));
   }
-  return fail(detail::move(error));
+  return fail(std::move(error));
 }
 
 }}}  // namespace gpu::v1::detail

@@ -14,6 +14,9 @@
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/kernel/launch_config.hpp>
 
+#include <concepts>
+#include <type_traits>
+
 namespace gpu { inline namespace v1 {
 
 namespace detail {
@@ -21,12 +24,12 @@ namespace detail {
 /// True for a contiguous range that kernels do not take, such as a `std::vector`.
 template <class A>
 inline constexpr bool is_unpassed_range =
-    !has_kernel_pointer<remove_cvref_t<A>&> && requires(A&& argument) { *argument.data(); };
+    !has_kernel_pointer<std::remove_cvref_t<A>&> && requires(A&& argument) { *argument.data(); };
 
 /// Gives a clearer compiler error than the conversion that fails.
 template <class A, class P> constexpr bool check_kernel_argument() noexcept {
   // The message of refuse_result, stated here so that the compiler has fewer lines around it.
-  constexpr bool result = is_result<remove_cvref_t<A>>;
+  constexpr bool result = is_result<std::remove_cvref_t<A>>;
   static_assert(
       !result, "this is a result<T>, not a T: write GPU_TRY(...) around the call that returned it");
   constexpr bool fits = kernel_argument_for<A, P>;  // without notes on the concept
@@ -57,14 +60,16 @@ template <class A, class P> constexpr bool check_kernel_argument() noexcept {
 
 /// Returns whether a kernel may write to the elements that it reaches through a parameter.
 template <class P> constexpr bool writes_through() noexcept {
-  if constexpr (reached_element<P>::known) return !is_const<typename reached_element<P>::type>;
+  if constexpr (reached_element<P>::known)
+    return !std::is_const_v<typename reached_element<P>::type>;
   return false;
 }
 
 /// Refuses `in` for what the kernel may write.
 template <class A, class P> constexpr bool check_in_argument() noexcept {
   if constexpr (is_host_argument<A>) {
-    constexpr bool kept = !is_const<passed_element_t<remove_cvref_t<A>>> || !writes_through<P>();
+    constexpr bool kept =
+        !std::is_const_v<passed_element_t<std::remove_cvref_t<A>>> || !writes_through<P>();
     static_assert(kept,
                   "gpu::launch: gpu::in is passed for a parameter through which the kernel writes, "
                   "and what it writes would be lost; pass gpu::inout or gpu::out, or state the "
@@ -85,7 +90,7 @@ result<> launch(const launch_config&, const kernel<Parameters...>&, Arguments&&.
   return {};
 }
 template <class Kernel, class... Arguments>
-  requires detail::same<Kernel, untyped_kernel>
+  requires std::same_as<Kernel, untyped_kernel>
 result<> launch(const launch_config&, const Kernel&, Arguments&&...) noexcept {
   static_assert(detail::always_false<Kernel>,
                 "gpu::launch: the stream is missing; write gpu::launch(stream, {blocks, threads}, "

@@ -7,8 +7,6 @@
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/string_scan.hpp>
-#include <gpu/core/detail/traits.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -31,6 +29,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -52,8 +51,8 @@ struct module_state : shared_object {
   module_state(const module_state&) = delete;
   module_state& operator=(const module_state&) = delete;
   ~module_state() {
-    while (kernels.first != nullptr) delete exchange(kernels.first, kernels.first->next);
-    while (names != nullptr) delete exchange(names, names->next);
+    while (kernels.first != nullptr) delete std::exchange(kernels.first, kernels.first->next);
+    while (names != nullptr) delete std::exchange(names, names->next);
     jit_log::destroy(log);
   }
 
@@ -124,7 +123,7 @@ inline cuda_error explain_ptx_error(cuda_error error, const void* ptx) noexcept 
   if (log[0] == '\0') return error;
   text_builder out;
   out << "the driver's log:\n" << static_cast<const char*>(log) << '\n';
-  return record_error(detail::move(error).with_details(out.finish()));
+  return record_error(std::move(error).with_details(out.finish()));
 }
 
 /// Loads an image as a library and makes the driver read it now: by default it reads most images at
@@ -161,7 +160,7 @@ inline result<> load_library(bytes_ref image, CUlibrary& library, source_locatio
   result<> done = driver::in_any_context(where, [&]() -> result<> {
     result<> read = read_library(bytes, log, loaded, where);
     if (read.has_value() || !is_ptx || log != nullptr) return read;
-    return fail(explain_ptx_error(detail::move(read).error(), bytes));
+    return fail(explain_ptx_error(std::move(read).error(), bytes));
   });
   if (done.has_value()) {
     library = loaded;

@@ -16,6 +16,7 @@
 #include <gpu/kernel/detail/kernel_names.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -69,7 +70,7 @@ template <std::size_t Capacity> struct nearest_names {
     ++seen;
     std::size_t at = count < Capacity ? count : Capacity;
     while (at > 0 && list[at - 1].distance > distance) {
-      if (at < Capacity) list[at] = move(list[at - 1]);
+      if (at < Capacity) list[at] = std::move(list[at - 1]);
       --at;
     }
     if (at == Capacity) return;

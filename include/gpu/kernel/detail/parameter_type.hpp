@@ -5,10 +5,11 @@
 
 #include <gpu/core/detail/declared_name.hpp>
 #include <gpu/core/detail/string_scan.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/fwd.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -36,16 +37,16 @@ template <class T, int Rank> struct reached_element<array_view<T, Rank>> : reach
 
 /// Returns what is known of a type of C++.
 template <class P> constexpr parameter_type parameter_type_of() noexcept {
-  using bare = remove_cv_t<P>;
+  using bare = std::remove_cv_t<P>;
   if constexpr (reached_element<bare>::known) {
     parameter_type made = parameter_type_of<typename reached_element<bare>::type>();
     ++made.pointers;
     return made;
-  } else if constexpr (same<bare, void>) {
+  } else if constexpr (std::same_as<bare, void>) {
     return {passed_kind::anything, 0, 0};
-  } else if constexpr (is_integral<bare>) {
+  } else if constexpr (std::is_integral_v<bare>) {
     return {passed_kind::integer, sizeof(bare), 0};
-  } else if constexpr (is_floating_point<bare>) {
+  } else if constexpr (std::is_floating_point_v<bare>) {
     return {passed_kind::floating, sizeof(bare), 0};
   } else {
     return {};

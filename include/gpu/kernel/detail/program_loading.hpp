@@ -4,7 +4,6 @@
 
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/last_error_mark.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -18,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -110,7 +110,7 @@ inline result<> load_library_with_options(bytes_ref image, const jit_options& op
   text_builder out;
   out << "the driver's log:\n" << report.errors << '\n';
   cuda_error explained = done.error();
-  return fail(record_error(detail::move(explained).with_details(out.finish())));
+  return fail(record_error(std::move(explained).with_details(out.finish())));
 }
 
 }}}  // namespace gpu::v1::detail

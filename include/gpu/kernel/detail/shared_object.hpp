@@ -3,7 +3,6 @@
 /// Objects with shared ownership, such as the code of a module, which is owned by the module, by
 /// each kernel that was looked up in it and by each graph that has kernels of it.
 
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/system/mutex.hpp>
 
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -11,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -120,7 +120,7 @@ class object_owner {
   explicit object_owner(shared_object* shared) noexcept : object_{shared} { take_share(); }
   object_owner(const object_owner& other) noexcept : object_{other.object_} { take_share(); }
   object_owner& operator=(object_owner other) noexcept {
-    swap_values(object_, other.object_);
+    std::swap(object_, other.object_);
     return *this;
   }
   constexpr ~object_owner() {
@@ -163,7 +163,7 @@ inline void add_live_kernel(live_kernel& kernel) noexcept {
   live_objects& all = live_objects::of_process();
   const scoped_lock lock(all.lock);
   live_kernel*& first = list_of(all, kernel.native);
-  kernel.next = exchange(first, &kernel);
+  kernel.next = std::exchange(first, &kernel);
 }
 
 /// Removes a kernel, before it ends: afterwards the driver may reuse its handle.

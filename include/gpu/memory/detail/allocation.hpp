@@ -2,7 +2,6 @@
 /// \file
 /// Allocates and frees device memory for the classes that own it.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/unique_handle.hpp>
@@ -16,6 +15,7 @@
 #include <gpu/memory/detail/library_pool.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -105,7 +105,7 @@ result<> obtain(device_allocation made, std::size_t bytes, device_memory& memory
     made.address = address;
     if (!done.has_value()) {
       free_device_memory{}(made);
-      return fail(explain_out_of_memory(detail::move(done).error(), made.stream.context(), bytes));
+      return fail(explain_out_of_memory(std::move(done).error(), made.stream.context(), bytes));
     }
   }
   memory.reset(made);

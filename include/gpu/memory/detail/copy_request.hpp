@@ -3,7 +3,6 @@
 /// Queues and runs copies of contiguous elements, once the types of the arguments are checked.
 
 #include <gpu/core/detail/size_product.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -24,6 +23,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -43,7 +44,7 @@ struct copy_end {
 
 /// Not a stream. Excludes asynchronous copies from the overloads of blocking ones.
 template <class Source>
-concept no_stream = !convertible<Source, stream_ref>;
+concept no_stream = !std::is_convertible_v<Source, stream_ref>;
 
 /// Fails with `errc::empty_handle` if the owner of a range was moved from.
 inline result<> require_owner(const char* function, const char* what, const copy_end& end,
@@ -198,7 +199,7 @@ inline result<> find_context(const copy_end& end, context_ref& context, source_l
   if (error.domain() != error_domain::driver ||
       error.code() != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
     return error;
-  return record_error(detail::move(error).with_details(text(
+  return record_error(std::move(error).with_details(text(
       "gpu::copy without a stream waits for all streams, which is not allowed while one is "
       "being captured. Write gpu::copy(stream, from, to) with page-locked host memory, or copy "
       "before or after the capture.")));
@@ -247,7 +248,7 @@ inline result<> copy_and_wait(const copy_end& source, const copy_end& destinatio
 inline result<> copy_now(const copy_end& source, const copy_end& destination,
                          std::size_t element_size, source_location where) noexcept {
   result<> copied = copy_and_wait(source, destination, element_size, where);
-  if (!copied.has_value()) return fail(explain_blocking_copy(detail::move(copied).error()));
+  if (!copied.has_value()) return fail(explain_blocking_copy(std::move(copied).error()));
   return copied;
 }
 

@@ -4,7 +4,6 @@
 /// range for the host, and the way to pass them to kernels.
 
 #include <gpu/core/detail/size_product.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/kernel_argument.hpp>  // IWYU pragma: keep
@@ -15,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -59,11 +59,11 @@ inline void* as_pointer(CUdeviceptr address) noexcept {
 struct buffer_maker {
   template <class Buffer, class Memory>
   static Buffer make(Memory memory, std::size_t size) noexcept {
-    return Buffer{detail::move(memory), size};
+    return Buffer{std::move(memory), size};
   }
   template <class Buffer> static auto take(Buffer& buffer) noexcept {
     buffer.size_ = 0;
-    return detail::move(buffer.memory_);
+    return std::move(buffer.memory_);
   }
 };
 
@@ -74,10 +74,10 @@ template <class T, class Memory> class element_owner {
 
   element_owner() noexcept = default;
   element_owner(element_owner&& other) noexcept
-      : memory_{detail::move(other.memory_)}, size_{detail::exchange(other.size_, 0u)} {}
+      : memory_{std::move(other.memory_)}, size_{std::exchange(other.size_, 0u)} {}
   element_owner& operator=(element_owner&& other) noexcept {
-    memory_ = detail::move(other.memory_);
-    size_ = detail::exchange(other.size_, 0u);
+    memory_ = std::move(other.memory_);
+    size_ = std::exchange(other.size_, 0u);
     return *this;
   }
 
@@ -93,7 +93,7 @@ template <class T, class Memory> class element_owner {
   friend struct buffer_maker;
 
   element_owner(Memory&& memory, std::size_t size) noexcept
-      : memory_{detail::move(memory)}, size_{size} {}
+      : memory_{std::move(memory)}, size_{size} {}
   ~element_owner() = default;
 
   Memory memory_;

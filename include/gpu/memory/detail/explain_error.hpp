@@ -2,7 +2,6 @@
 /// \file
 /// Adds sentences to errors of the driver whose code alone says too little.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/source_location.hpp>
@@ -17,13 +16,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
 /// Adds `sentence` to an error of the driver with this code; returns every other error unchanged.
 inline cuda_error explain_code(cuda_error error, CUresult code, const char* sentence) noexcept {
   if (error.domain() != error_domain::driver || error.code() != code) return error;
-  return record_error(detail::move(error).with_details(text(sentence)));
+  return record_error(std::move(error).with_details(text(sentence)));
 }
 
 inline bool is_out_of_memory(const cuda_error& error) noexcept {
@@ -68,7 +68,7 @@ inline cuda_error explain_out_of_memory(cuda_error error, context_ref context,
     out << "; " << free << " of " << total << " are free on device " << context.device().native();
   }
   write_held_memory(out, context.device().native(), source_location{});
-  return record_error(detail::move(error).with_details(out.finish()).with_values(bytes, free));
+  return record_error(std::move(error).with_details(out.finish()).with_values(bytes, free));
 }
 
 }}}  // namespace gpu::v1::detail

@@ -8,17 +8,20 @@
 #include <gpu/memory/detail/view_layout.hpp>
 #include <gpu/memory/slice.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
-template <class T, class... List> inline constexpr int count_of = (int{same<T, List>} + ... + 0);
+template <class T, class... List>
+inline constexpr int count_of = (int{std::same_as<T, List>} + ... + 0);
 
 /// An argument that selects elements of an axis, or stands for axes.
 template <class I>
-concept axis_index =
-    (is_integral<I> && !same<I, bool>) || one_of<I, slice, all_elements, ellipsis, new_axis>;
+concept axis_index = (std::is_integral_v<I> && !std::same_as<I, bool>) ||
+                     one_of<I, slice, all_elements, ellipsis, new_axis>;
 
 /// The number of axes that the arguments stand for, without the ellipsis.
 template <class... Indices>
@@ -28,7 +31,8 @@ inline constexpr int consumed_axes =
 /// Returns the rank of a part of a view; 0 if there are too many indices, of which the call says
 /// so.
 template <class... Indices> constexpr int rank_after(int rank) noexcept {
-  const int left = rank + count_of<new_axis, Indices...> - (int{is_integral<Indices>} + ... + 0);
+  const int left =
+      rank + count_of<new_axis, Indices...> - (int{std::is_integral_v<Indices>} + ... + 0);
   return left < 0 ? 0 : left;
 }
 
@@ -39,15 +43,17 @@ struct axis_pick {
   slice range;
 
   template <class I> explicit constexpr axis_pick(const I& index) noexcept {
-    if constexpr (is_integral<I>) {
+    if constexpr (std::is_integral_v<I>) {
       range.first = static_cast<std::ptrdiff_t>(index);
       // A number of an unsigned type is never negative, though the conversion may be.
-      what = !is_signed<I> && range.first < 0 ? kind::unsigned_index : kind::index;
-    } else if constexpr (same<I, slice>) {
+      what = !std::is_signed_v<I> && range.first < 0 ? kind::unsigned_index : kind::index;
+    } else if constexpr (std::same_as<I, slice>) {
       what = kind::range;
       range = index;
     } else {
-      what = same<I, all_elements> ? kind::all : same<I, ellipsis> ? kind::rest : kind::added;
+      what = std::same_as<I, all_elements> ? kind::all
+             : std::same_as<I, ellipsis>   ? kind::rest
+                                           : kind::added;
     }
   }
 };

@@ -2,7 +2,6 @@
 /// \file
 /// Allocates and frees page-locked host memory for the classes that own it.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/flags.hpp>
@@ -19,6 +18,7 @@
 #include <gpu/memory/pinned_flags.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -61,14 +61,14 @@ inline result<> allocate_pinned(context_ref context, std::size_t bytes, pinned_f
   memory.reset(made);
   if (done.has_value()) return done;
   memory.reset();
-  cuda_error error = detail::move(done).error();
+  cuda_error error = std::move(done).error();
   if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_OUT_OF_MEMORY) {
     text_builder out;
     out << "asked for " << bytes
         << " bytes of page-locked host memory, which the system has to keep in RAM";
-    error = record_error(detail::move(error).with_details(out.finish()).with_values(bytes, 0));
+    error = record_error(std::move(error).with_details(out.finish()).with_values(bytes, 0));
   }
-  return fail(detail::move(error));
+  return fail(std::move(error));
 }
 
 /// Sets `mapped` to the device's address of `address`. (cuMemHostGetDevicePointer)

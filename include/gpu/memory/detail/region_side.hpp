@@ -4,7 +4,6 @@
 /// pitched memory and for arrays both reduce their arguments to two of these.
 
 #include <gpu/core/detail/size_product.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/context.hpp>
@@ -14,6 +13,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -23,20 +24,21 @@ inline constexpr bool is_pitched_view<pitched_view<T, Side>> = true;
 
 /// A pitched view, or an lvalue of a type whose `span()` returns one, such as `pitched_buffer`.
 template <class Range>
-concept pitched_range = is_pitched_view<remove_cvref_t<Range>> || requires(Range&& range) {
+concept pitched_range = is_pitched_view<std::remove_cvref_t<Range>> || requires(Range&& range) {
   requires is_pitched_view<decltype(static_cast<Range&&>(range).span())>;
 };
 
 /// Returns the pitched view of `range`: itself, or its `span()`.
 template <pitched_range Range> constexpr auto pitched_view_of(Range&& range) noexcept {
-  if constexpr (is_pitched_view<remove_cvref_t<Range>>) {
+  if constexpr (is_pitched_view<std::remove_cvref_t<Range>>) {
     return range;
   } else {
     return static_cast<Range&&>(range).span();
   }
 }
 
-template <class Range> using pitched_view_t = decltype(detail::pitched_view_of(declval<Range>()));
+template <class Range>
+using pitched_view_t = decltype(detail::pitched_view_of(std::declval<Range>()));
 
 template <class Range> constexpr bool is_host_region() noexcept {
   return pitched_view_t<Range>::side == memory_side::host;

@@ -2,9 +2,8 @@
 /// \file
 /// Iterates over contiguous elements from the last to the first.
 
-#include <gpu/core/detail/traits.hpp>
-
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -12,13 +11,13 @@ namespace gpu { inline namespace v1 { namespace detail {
 /// <iterator> alone costs a compiler as much as all memory headers together.
 template <class T> class reverse_iterator {
  public:
-  using value_type = remove_cv_t<T>;
+  using value_type = std::remove_cv_t<T>;
   using difference_type = std::ptrdiff_t;
 
   constexpr reverse_iterator() noexcept = default;
   constexpr explicit reverse_iterator(T* base) noexcept : base_{base} {}
   template <class U>
-    requires convertible<U (*)[], T (*)[]>
+    requires std::is_convertible_v<U (*)[], T (*)[]>
   constexpr reverse_iterator(const reverse_iterator<U>& other) noexcept : base_{other.base()} {}
 
   /// Returns the address after the element.

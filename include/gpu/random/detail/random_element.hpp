@@ -5,9 +5,9 @@
 #include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
-#include <gpu/core/detail/traits.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -54,8 +54,8 @@ struct random_element {
 };
 
 template <class T> constexpr random_element random_element_of() noexcept {
-  random_element made{element_type_of<T>(), is_integral<T>, 0, 0};
-  if constexpr (is_integral<T>) {
+  random_element made{element_type_of<T>(), std::is_integral_v<T>, 0, 0};
+  if constexpr (std::is_integral_v<T>) {
     made.least = static_cast<double>(lowest_of<T>());
     made.most = static_cast<double>(highest_of<T>());
   }

@@ -11,7 +11,6 @@
 #include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/array/detail/shared_kernel.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
@@ -26,6 +25,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -109,7 +109,7 @@ inline result<loop_state*> find_random(const random_request& request, bool align
 inline ieee_number excluded_limit(const random_request& request) noexcept {
   ieee_number from = request.element.nearest(request.distribution.a);
   ieee_number to = request.element.nearest(request.distribution.b);
-  if (request.distribution.kind == random_kind::uniform_from) swap_values(from, to);
+  if (request.distribution.kind == random_kind::uniform_from) std::swap(from, to);
   return request.element.next_to(from, to);
 }
 

@@ -4,7 +4,6 @@
 /// order of the driver: the contiguous axis first.
 
 #include <gpu/core/detail/size_product.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -21,8 +20,10 @@
 #include <gpu/memory/detail/view_layout.hpp>
 #include <gpu/tensor_copy/tensor_map_options.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -41,21 +42,23 @@ struct tensor_element {
 /// Returns the driver's name for a type. What it has no name for is copied as an unsigned number of
 /// the same size.
 template <class T> constexpr tensor_element tensor_element_of() noexcept {
-  using bare = remove_cv_t<T>;
+  using bare = std::remove_cv_t<T>;
   static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
                 "the elements of a tensor map have 1, 2, 4 or 8 bytes: make larger ones an axis of "
                 "the view (gpu::view_as)");
-  static_assert(trivially_copyable<bare>, "the elements of a tensor map are copied as bytes");
-  if constexpr (same<bare, float>) return {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, true};
-  if constexpr (same<bare, double>) return {CU_TENSOR_MAP_DATA_TYPE_FLOAT64, true};
+  static_assert(std::is_trivially_copyable_v<bare>,
+                "the elements of a tensor map are copied as bytes");
+  if constexpr (std::same_as<bare, float>) return {CU_TENSOR_MAP_DATA_TYPE_FLOAT32, true};
+  if constexpr (std::same_as<bare, double>) return {CU_TENSOR_MAP_DATA_TYPE_FLOAT64, true};
   if (type_name_of<bare>() == string_ref("__half")) return {CU_TENSOR_MAP_DATA_TYPE_FLOAT16, true};
   if (type_name_of<bare>() == string_ref("__nv_bfloat16"))
     return {CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, true};
   if constexpr (sizeof(T) == 1) return {CU_TENSOR_MAP_DATA_TYPE_UINT8};
   if constexpr (sizeof(T) == 2) return {CU_TENSOR_MAP_DATA_TYPE_UINT16};
   if constexpr (sizeof(T) == 4)
-    return {is_signed<bare> ? CU_TENSOR_MAP_DATA_TYPE_INT32 : CU_TENSOR_MAP_DATA_TYPE_UINT32};
-  return {is_signed<bare> ? CU_TENSOR_MAP_DATA_TYPE_INT64 : CU_TENSOR_MAP_DATA_TYPE_UINT64};
+    return {std::is_signed_v<bare> ? CU_TENSOR_MAP_DATA_TYPE_INT32
+                                   : CU_TENSOR_MAP_DATA_TYPE_UINT32};
+  return {std::is_signed_v<bare> ? CU_TENSOR_MAP_DATA_TYPE_INT64 : CU_TENSOR_MAP_DATA_TYPE_UINT64};
 }
 
 /// A tensor as the driver describes it.

@@ -4,7 +4,6 @@
 /// view, or a range; and the checks of both ends against each other.
 
 #include <gpu/core/detail/size_product.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -20,7 +19,9 @@
 #include <gpu/texture/array_format.hpp>
 #include <gpu/texture/cuda_array.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -39,13 +40,13 @@ template <class> inline constexpr bool is_array_owner = false;
 template <class T> inline constexpr bool is_array_owner<cuda_array<T>> = true;
 /// Also accepts a temporary owner, so that a static_assert can explain why it is rejected.
 template <class A>
-concept any_array_end = array_end<A> || is_array_owner<remove_cvref_t<A>>;
+concept any_array_end = array_end<A> || is_array_owner<std::remove_cvref_t<A>>;
 
 template <class A> struct end_element {
   using type = void;
 };
 template <array_end A> struct end_element<A> {
-  using type = typename remove_cvref_t<A>::value_type;
+  using type = typename std::remove_cvref_t<A>::value_type;
 };
 template <pitched_range A> struct end_element<A> {
   using type = typename pitched_view_t<A>::element_type;
@@ -72,7 +73,7 @@ struct texel_part {
 };
 
 template <class E> constexpr texel_part texel_part_of() noexcept {
-  return {texel_format_of<E>, sizeof(E), same<remove_cv_t<E>, std::byte>};
+  return {texel_format_of<E>, sizeof(E), std::same_as<std::remove_cv_t<E>, std::byte>};
 }
 
 struct array_copy_end {

@@ -2,23 +2,25 @@
 /// \file
 /// Base classes of the refs and owners of arrays and mipmapped arrays.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/texture/array_format.hpp>
 #include <gpu/texture/array_shape.hpp>
 
+#include <concepts>
+#include <type_traits>
+
 namespace gpu { inline namespace v1 { namespace detail {
 
 /// The T of arrays whose format is known only at run time.
 template <class T>
-concept untyped_texel = is_void<T>;
+concept untyped_texel = std::is_void_v<T>;
 
 /// Rejects at compile time a T that cannot be the type of texels.
 template <class T> struct texel_check {
   static_assert(
-      untyped_texel<T> || (texel<T> && same<T, remove_cv_t<T>>),
+      untyped_texel<T> || (texel<T> && std::same_as<T, std::remove_cv_t<T>>),
       "a texel has 1, 2 or 4 channels of integers up to 32 bits, float or gpu::half_bits, "
       "or a gpu::texel_format_of");
   static constexpr bool passed = true;

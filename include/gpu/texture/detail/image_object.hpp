@@ -2,7 +2,6 @@
 /// \file
 /// Base classes of the refs and owners of textures and surfaces.
 
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/unique_handle.hpp>
@@ -11,6 +10,9 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/device.hpp>
+
+#include <concepts>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -26,7 +28,7 @@ template <class Self> class image_ref_base {
   constexpr explicit operator bool() const noexcept { return native_ != 0; }
   /// Converts to the type of a kernel's parameter, but not to other integer types.
   template <class U>
-    requires same<U, unsigned long long>
+    requires std::same_as<U, unsigned long long>
   constexpr operator U() const noexcept {
     return native_;
   }
@@ -39,7 +41,8 @@ template <class Self> class image_ref_base {
  private:
   unsigned long long native_ = 0;
 };
-static_assert(same<CUtexObject, unsigned long long> && same<CUsurfObject, unsigned long long>);
+static_assert(std::same_as<CUtexObject, unsigned long long> &&
+              std::same_as<CUsurfObject, unsigned long long>);
 
 /// A texture or surface object and the context that it belongs to.
 struct image_object {
@@ -78,8 +81,8 @@ template <class Ref, class Kept, auto Destroy> class image_owner {
   explicit image_owner(const image_object& owned) noexcept : handle_{owned} {}
   image_owner(image_owner&&) noexcept = default;
   image_owner& operator=(image_owner&& other) noexcept {
-    handle_ = detail::move(other.handle_);  // destroys the object before the array behind it
-    kept_ = detail::move(other.kept_);
+    handle_ = std::move(other.handle_);  // destroys the object before the array behind it
+    kept_ = std::move(other.kept_);
     return *this;
   }
   ~image_owner() = default;

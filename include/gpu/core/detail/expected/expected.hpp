@@ -12,7 +12,10 @@
 #include <gpu/core/detail/expected/monadic.hpp>
 #include <gpu/core/detail/expected/unexpected.hpp>
 
+#include <concepts>
 #include <initializer_list>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace fallback { inline namespace abi {
 
@@ -35,8 +38,8 @@ class [[nodiscard(
   template <class U> using rebind = expected<U, error_type>;
 
   /// Holds a value-initialized `T`.
-  constexpr expected() noexcept(nothrow_constructible<T>)
-    requires constructible<T>
+  constexpr expected() noexcept(std::is_nothrow_constructible_v<T>)
+    requires std::is_constructible_v<T>
       : value_(), has_value_(true) {}
 
   // Special members that the compiler generates, if there is nothing to do but to copy bytes.
@@ -66,59 +69,61 @@ class [[nodiscard(
   constexpr expected(expected&& other) noexcept(nothrow_move_constructible<T, E>)
     requires move_constructible<E> && move_constructible<T>
   {
-    copy_from(detail::move(other));
+    copy_from(std::move(other));
   }
 
   /// Holds what `other` holds, converted.
   template <class U, class G>
     requires converts_members<const U&, const G&, T, E, U, G>
-  constexpr explicit(!convertible<const U&, T> || !convertible<const G&, E>)
+  constexpr explicit(!std::is_convertible_v<const U&, T> || !std::is_convertible_v<const G&, E>)
       expected(const expected<U, G>& other) {
     copy_from(other);
   }
   template <class U, class G>
     requires converts_members<U, G, T, E, U, G>
-  constexpr explicit(!convertible<U, T> || !convertible<G, E>) expected(expected<U, G>&& other) {
-    copy_from(detail::move(other));
+  constexpr explicit(!std::is_convertible_v<U, T> || !std::is_convertible_v<G, E>)
+      expected(expected<U, G>&& other) {
+    copy_from(std::move(other));
   }
 
   /// Holds the value `T(value)`.
-  template <class U = remove_cv_t<T>>
+  template <class U = std::remove_cv_t<T>>
     requires value_source<U, T, E>
-  constexpr explicit(!convertible<U, T>) expected(U&& value) noexcept(nothrow_constructible<T, U>)
+  constexpr explicit(!std::is_convertible_v<U, T>)
+      expected(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>)
       : value_(static_cast<U&&>(value)), has_value_(true) {}
 
   /// Holds the error.
   template <class G>
-    requires constructible<E, const G&>
-  constexpr explicit(!convertible<const G&, E>)
-      expected(const unexpected<G>& failure) noexcept(nothrow_constructible<E, const G&>)
+    requires std::is_constructible_v<E, const G&>
+  constexpr explicit(!std::is_convertible_v<const G&, E>)
+      expected(const unexpected<G>& failure) noexcept(std::is_nothrow_constructible_v<E, const G&>)
       : error_(failure.error()), has_value_(false) {}
   template <class G>
-    requires constructible<E, G>
-  constexpr explicit(!convertible<G, E>)
-      expected(unexpected<G>&& failure) noexcept(nothrow_constructible<E, G>)
-      : error_(detail::move(failure).error()), has_value_(false) {}
+    requires std::is_constructible_v<E, G>
+  constexpr explicit(!std::is_convertible_v<G, E>)
+      expected(unexpected<G>&& failure) noexcept(std::is_nothrow_constructible_v<E, G>)
+      : error_(std::move(failure).error()), has_value_(false) {}
 
   /// Builds the value in place.
   template <class... Args>
-    requires constructible<T, Args...>
-  constexpr explicit expected(in_place_t,
-                              Args&&... args) noexcept(nothrow_constructible<T, Args...>)
+    requires std::is_constructible_v<T, Args...>
+  constexpr explicit expected(std::in_place_t,
+                              Args&&... args) noexcept(std::is_nothrow_constructible_v<T, Args...>)
       : value_(static_cast<Args&&>(args)...), has_value_(true) {}
   template <class U, class... Args>
-    requires constructible<T, std::initializer_list<U>&, Args...>
-  constexpr explicit expected(in_place_t, std::initializer_list<U> list, Args&&... args)
+    requires std::is_constructible_v<T, std::initializer_list<U>&, Args...>
+  constexpr explicit expected(std::in_place_t, std::initializer_list<U> list, Args&&... args)
       : value_(list, static_cast<Args&&>(args)...), has_value_(true) {}
 
   /// Builds the error in place.
   template <class... Args>
-    requires constructible<E, Args...>
+    requires std::is_constructible_v<E, Args...>
   constexpr explicit expected(unexpect_t,
-                              Args&&... args) noexcept(nothrow_constructible<E, Args...>)
+                              Args&&... args) noexcept(std::is_nothrow_constructible_v<E, Args...>)
       : error_(static_cast<Args&&>(args)...), has_value_(false) {}
   template <class U, class... Args>
-    requires constructible<E, std::initializer_list<U>&, Args...>
+    requires std::is_constructible_v<E, std::initializer_list<U>&, Args...>
   constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
       : error_(list, static_cast<Args&&>(args)...), has_value_(false) {}
 
@@ -135,13 +140,13 @@ class [[nodiscard(
   constexpr expected& operator=(expected&& other) noexcept(nothrow_movable<T, E>)
     requires move_assignable<E> && move_assignable<T> && one_moves_without_throwing<T, E>
   {
-    other.has_value_ ? assign_value(detail::move(other.value_))
-                     : assign_error(detail::move(other.error_));
+    other.has_value_ ? assign_value(std::move(other.value_))
+                     : assign_error(std::move(other.error_));
     return *this;
   }
 
   /// Assigns a value. If that throws in place of an error, the error is as it was.
-  template <class U = remove_cv_t<T>>
+  template <class U = std::remove_cv_t<T>>
     requires assigns_value<U, T, E>
   constexpr expected& operator=(U&& value) {
     assign_value(static_cast<U&&>(value));
@@ -158,20 +163,20 @@ class [[nodiscard(
   template <class G>
     requires assigns_error<G, T, E>
   constexpr expected& operator=(unexpected<G>&& failure) {
-    assign_error(detail::move(failure).error());
+    assign_error(std::move(failure).error());
     return *this;
   }
 
   /// Replaces the value or the error by a value built in place, and returns it.
   template <class... Args>
-    requires nothrow_constructible<T, Args...>
+    requires std::is_nothrow_constructible_v<T, Args...>
   constexpr T& emplace(Args&&... args) noexcept {
     destroy();
     make_value(static_cast<Args&&>(args)...);
     return value_;
   }
   template <class U, class... Args>
-    requires nothrow_constructible<T, std::initializer_list<U>&, Args...>
+    requires std::is_nothrow_constructible_v<T, std::initializer_list<U>&, Args...>
   constexpr T& emplace(std::initializer_list<U> list, Args&&... args) noexcept {
     destroy();
     make_value(list, static_cast<Args&&>(args)...);
@@ -179,15 +184,15 @@ class [[nodiscard(
   }
 
   constexpr void swap(expected& other) noexcept(nothrow_move_constructible<T, E> &&
-                                                swapping::nothrow_swappable<T> &&
-                                                swapping::nothrow_swappable<E>)
-    requires swapping::swappable<T> && swapping::swappable<E> && move_constructible<E> &&
+                                                std::is_nothrow_swappable_v<T> &&
+                                                std::is_nothrow_swappable_v<E>)
+    requires std::is_swappable_v<T> && std::is_swappable_v<E> && move_constructible<E> &&
              move_constructible<T> && one_moves_without_throwing<T, E>
   {
     if (has_value_ && other.has_value_) {
-      swapping::swap_values(value_, other.value_);
+      std::ranges::swap(value_, other.value_);
     } else if (!has_value_ && !other.has_value_) {
-      swapping::swap_values(error_, other.error_);
+      std::ranges::swap(error_, other.error_);
     } else if (has_value_) {
       swap_value_with_error(other);
     } else {
@@ -203,14 +208,14 @@ class [[nodiscard(
   constexpr T* operator->() noexcept { return __builtin_addressof(value_); }
   constexpr const T& operator*() const& noexcept { return value_; }
   constexpr T& operator*() & noexcept { return value_; }
-  constexpr const T&& operator*() const&& noexcept { return detail::move(value_); }
-  constexpr T&& operator*() && noexcept { return detail::move(value_); }
+  constexpr const T&& operator*() const&& noexcept { return std::move(value_); }
+  constexpr T&& operator*() && noexcept { return std::move(value_); }
 
   /// Returns the error. Undefined if there is a value.
   constexpr const E& error() const& noexcept { return error_; }
   constexpr E& error() & noexcept { return error_; }
-  constexpr const E&& error() const&& noexcept { return detail::move(error_); }
-  constexpr E&& error() && noexcept { return detail::move(error_); }
+  constexpr const E&& error() const&& noexcept { return std::move(error_); }
+  constexpr E&& error() && noexcept { return std::move(error_); }
 
   /// Returns the value. If there is an error, throws it in a `bad_expected_access<E>`; in a program
   /// without exceptions, prints it to stderr and ends the program.
@@ -223,20 +228,20 @@ class [[nodiscard(
     return value_;
   }
   [[gnu::always_inline]] constexpr const T&& value() const&& {
-    if (!has_value_) bad_access<E>(detail::move(error_));
-    return detail::move(value_);
+    if (!has_value_) bad_access<E>(std::move(error_));
+    return std::move(value_);
   }
   [[gnu::always_inline]] constexpr T&& value() && {
-    if (!has_value_) bad_access<E>(detail::move(error_));
-    return detail::move(value_);
+    if (!has_value_) bad_access<E>(std::move(error_));
+    return std::move(value_);
   }
 
   /// Returns the value, or `T(otherwise)`.
-  template <class U = remove_cv_t<T>> constexpr T value_or(U&& otherwise) const& {
+  template <class U = std::remove_cv_t<T>> constexpr T value_or(U&& otherwise) const& {
     return has_value_ ? value_ : static_cast<T>(static_cast<U&&>(otherwise));
   }
-  template <class U = remove_cv_t<T>> constexpr T value_or(U&& otherwise) && {
-    return has_value_ ? detail::move(value_) : static_cast<T>(static_cast<U&&>(otherwise));
+  template <class U = std::remove_cv_t<T>> constexpr T value_or(U&& otherwise) && {
+    return has_value_ ? std::move(value_) : static_cast<T>(static_cast<U&&>(otherwise));
   }
 
   /// Returns the error, or `E(otherwise)`.
@@ -246,7 +251,7 @@ class [[nodiscard(
   }
   template <class G = E> constexpr E error_or(G&& otherwise) && {
     if (has_value_) return static_cast<G&&>(otherwise);
-    return detail::move(error_);
+    return std::move(error_);
   }
 
   /// Passes the value to `f`, which returns an `expected` with the same error type; keeps an error.
@@ -257,10 +262,10 @@ class [[nodiscard(
     return monadic::and_then(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto and_then(F&& f) && {
-    return monadic::and_then(detail::move(*this), static_cast<F&&>(f));
+    return monadic::and_then(std::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto and_then(F&& f) const&& {
-    return monadic::and_then(detail::move(*this), static_cast<F&&>(f));
+    return monadic::and_then(std::move(*this), static_cast<F&&>(f));
   }
 
   /// Passes the error to `f`, which returns an `expected` with the same value type; keeps a value.
@@ -271,10 +276,10 @@ class [[nodiscard(
     return monadic::or_else(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto or_else(F&& f) && {
-    return monadic::or_else(detail::move(*this), static_cast<F&&>(f));
+    return monadic::or_else(std::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto or_else(F&& f) const&& {
-    return monadic::or_else(detail::move(*this), static_cast<F&&>(f));
+    return monadic::or_else(std::move(*this), static_cast<F&&>(f));
   }
 
   /// Replaces the value by what `f` returns for it; keeps an error.
@@ -285,10 +290,10 @@ class [[nodiscard(
     return monadic::transform(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform(F&& f) && {
-    return monadic::transform(detail::move(*this), static_cast<F&&>(f));
+    return monadic::transform(std::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform(F&& f) const&& {
-    return monadic::transform(detail::move(*this), static_cast<F&&>(f));
+    return monadic::transform(std::move(*this), static_cast<F&&>(f));
   }
 
   /// Replaces the error by what `f` returns for it; keeps a value.
@@ -299,10 +304,10 @@ class [[nodiscard(
     return monadic::transform_error(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform_error(F&& f) && {
-    return monadic::transform_error(detail::move(*this), static_cast<F&&>(f));
+    return monadic::transform_error(std::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform_error(F&& f) const&& {
-    return monadic::transform_error(detail::move(*this), static_cast<F&&>(f));
+    return monadic::transform_error(std::move(*this), static_cast<F&&>(f));
   }
 
  private:
@@ -331,7 +336,7 @@ class [[nodiscard(
   // object does so in constant evaluation, too.
   template <class... Args> constexpr void make_value(Args&&... args) {
     if constexpr (plain<E> && plain<T>) {
-      *this = expected(in_place, static_cast<Args&&>(args)...);
+      *this = expected(std::in_place, static_cast<Args&&>(args)...);
     } else {
       fallback::construct(value_, static_cast<Args&&>(args)...);
       has_value_ = true;
@@ -381,7 +386,7 @@ class [[nodiscard(
       *this = other;
       other = old;
     } else {
-      if constexpr (nothrow_constructible<E, E>) {
+      if constexpr (std::is_nothrow_constructible_v<E, E>) {
         fallback::exchange(other.error_, other.value_, error_, value_);
       } else {
         fallback::exchange(value_, error_, other.value_, other.error_);

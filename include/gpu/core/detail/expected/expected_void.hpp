@@ -9,18 +9,22 @@
 #include <gpu/core/detail/expected/monadic.hpp>
 #include <gpu/core/detail/expected/unexpected.hpp>
 
+#include <concepts>
 #include <initializer_list>
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace fallback { inline namespace abi {
 
 /// True if an `expected<U, G>`, whose error is seen as `GF`, converts to an `expected<void, E>`.
 template <class GF, class E, class U, class G>
-concept converts_error = is_void<U> && !same<G, E> && constructible<E, GF> &&
-                         !constructs_from_expected<unexpected<E>, expected<U, G>>;
+concept converts_error =
+    std::is_void_v<U> && !std::same_as<G, E> && std::is_constructible_v<E, GF> &&
+    !constructs_from_expected<unexpected<E>, expected<U, G>>;
 
 /// Success, or the error that explains the failure.
 template <class T, class E>
-  requires is_void<T>
+  requires std::is_void_v<T>
 class [[nodiscard(
     "write GPU_TRY(...) around the call, or look at the result: an error would be "
     "lost")]] expected<T, E> {
@@ -36,7 +40,7 @@ class [[nodiscard(
 
   /// Success.
   constexpr expected() noexcept : nothing_(), has_value_(true) {}
-  constexpr explicit expected(in_place_t) noexcept : nothing_(), has_value_(true) {}
+  constexpr explicit expected(std::in_place_t) noexcept : nothing_(), has_value_(true) {}
 
   // Special members that the compiler generates, if there is nothing to do but to copy bytes.
 #if !defined(__clang__) || __clang_major__ >= 16
@@ -65,43 +69,43 @@ class [[nodiscard(
   constexpr expected(expected&& other) noexcept(nothrow_move_constructible<E>)
     requires move_constructible<E>
       : nothing_(), has_value_(true) {
-    if (!other.has_value_) make_error(detail::move(other.error_));
+    if (!other.has_value_) make_error(std::move(other.error_));
   }
 
   /// Holds what `other` holds, converted.
   template <class U, class G>
     requires converts_error<const G&, E, U, G>
-  constexpr explicit(!convertible<const G&, E>) expected(const expected<U, G>& other)
+  constexpr explicit(!std::is_convertible_v<const G&, E>) expected(const expected<U, G>& other)
       : nothing_(), has_value_(true) {
     if (!other) make_error(other.error());
   }
   template <class U, class G>
     requires converts_error<G, E, U, G>
-  constexpr explicit(!convertible<G, E>) expected(expected<U, G>&& other)
+  constexpr explicit(!std::is_convertible_v<G, E>) expected(expected<U, G>&& other)
       : nothing_(), has_value_(true) {
-    if (!other) make_error(detail::move(other).error());
+    if (!other) make_error(std::move(other).error());
   }
 
   /// Holds the error.
   template <class G>
-    requires constructible<E, const G&>
-  constexpr explicit(!convertible<const G&, E>)
-      expected(const unexpected<G>& failure) noexcept(nothrow_constructible<E, const G&>)
+    requires std::is_constructible_v<E, const G&>
+  constexpr explicit(!std::is_convertible_v<const G&, E>)
+      expected(const unexpected<G>& failure) noexcept(std::is_nothrow_constructible_v<E, const G&>)
       : error_(failure.error()), has_value_(false) {}
   template <class G>
-    requires constructible<E, G>
-  constexpr explicit(!convertible<G, E>)
-      expected(unexpected<G>&& failure) noexcept(nothrow_constructible<E, G>)
-      : error_(detail::move(failure).error()), has_value_(false) {}
+    requires std::is_constructible_v<E, G>
+  constexpr explicit(!std::is_convertible_v<G, E>)
+      expected(unexpected<G>&& failure) noexcept(std::is_nothrow_constructible_v<E, G>)
+      : error_(std::move(failure).error()), has_value_(false) {}
 
   /// Builds the error in place.
   template <class... Args>
-    requires constructible<E, Args...>
+    requires std::is_constructible_v<E, Args...>
   constexpr explicit expected(unexpect_t,
-                              Args&&... args) noexcept(nothrow_constructible<E, Args...>)
+                              Args&&... args) noexcept(std::is_nothrow_constructible_v<E, Args...>)
       : error_(static_cast<Args&&>(args)...), has_value_(false) {}
   template <class U, class... Args>
-    requires constructible<E, std::initializer_list<U>&, Args...>
+    requires std::is_constructible_v<E, std::initializer_list<U>&, Args...>
   constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
       : error_(list, static_cast<Args&&>(args)...), has_value_(false) {}
 
@@ -119,21 +123,21 @@ class [[nodiscard(
   constexpr expected& operator=(expected&& other) noexcept(nothrow_movable<E>)
     requires move_assignable<E>
   {
-    other.has_value_ ? emplace() : assign_error(detail::move(other.error_));
+    other.has_value_ ? emplace() : assign_error(std::move(other.error_));
     return *this;
   }
 
   /// Assigns an error.
   template <class G>
-    requires constructible<E, const G&> && assignable<E&, const G&>
+    requires std::is_constructible_v<E, const G&> && std::is_assignable_v<E&, const G&>
   constexpr expected& operator=(const unexpected<G>& failure) {
     assign_error(failure.error());
     return *this;
   }
   template <class G>
-    requires constructible<E, G> && assignable<E&, G>
+    requires std::is_constructible_v<E, G> && std::is_assignable_v<E&, G>
   constexpr expected& operator=(unexpected<G>&& failure) {
-    assign_error(detail::move(failure).error());
+    assign_error(std::move(failure).error());
     return *this;
   }
 
@@ -148,16 +152,16 @@ class [[nodiscard(
   }
 
   constexpr void swap(expected& other) noexcept(nothrow_move_constructible<E> &&
-                                                swapping::nothrow_swappable<E>)
-    requires swapping::swappable<E> && move_constructible<E>
+                                                std::is_nothrow_swappable_v<E>)
+    requires std::is_swappable_v<E> && move_constructible<E>
   {
     if (!has_value_ && !other.has_value_) {
-      swapping::swap_values(error_, other.error_);
+      std::ranges::swap(error_, other.error_);
     } else if (!has_value_) {
-      other.make_error(detail::move(error_));
+      other.make_error(std::move(error_));
       emplace();
     } else if (!other.has_value_) {
-      make_error(detail::move(other.error_));
+      make_error(std::move(other.error_));
       other.emplace();
     }
   }
@@ -168,8 +172,8 @@ class [[nodiscard(
   /// Returns the error. Undefined after a success.
   constexpr const E& error() const& noexcept { return error_; }
   constexpr E& error() & noexcept { return error_; }
-  constexpr const E&& error() const&& noexcept { return detail::move(error_); }
-  constexpr E&& error() && noexcept { return detail::move(error_); }
+  constexpr const E&& error() const&& noexcept { return std::move(error_); }
+  constexpr E&& error() && noexcept { return std::move(error_); }
 
   /// Does nothing. Undefined if there is an error.
   constexpr void operator*() const noexcept {}
@@ -180,7 +184,7 @@ class [[nodiscard(
     if (!has_value_) bad_access<E>(error_);
   }
   [[gnu::always_inline]] constexpr void value() && {
-    if (!has_value_) bad_access<E>(detail::move(error_));
+    if (!has_value_) bad_access<E>(std::move(error_));
   }
 
   /// Returns the error, or `E(otherwise)`.
@@ -190,7 +194,7 @@ class [[nodiscard(
   }
   template <class G = E> constexpr E error_or(G&& otherwise) && {
     if (has_value_) return static_cast<G&&>(otherwise);
-    return detail::move(error_);
+    return std::move(error_);
   }
 
   /// Calls `f` after a success, which returns an `expected` with the same error type; keeps an
@@ -202,10 +206,10 @@ class [[nodiscard(
     return monadic::and_then(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto and_then(F&& f) && {
-    return monadic::and_then(detail::move(*this), static_cast<F&&>(f));
+    return monadic::and_then(std::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto and_then(F&& f) const&& {
-    return monadic::and_then(detail::move(*this), static_cast<F&&>(f));
+    return monadic::and_then(std::move(*this), static_cast<F&&>(f));
   }
 
   /// Passes the error to `f`, which returns an `expected` with the same value type; keeps a
@@ -217,10 +221,10 @@ class [[nodiscard(
     return monadic::or_else(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto or_else(F&& f) && {
-    return monadic::or_else(detail::move(*this), static_cast<F&&>(f));
+    return monadic::or_else(std::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto or_else(F&& f) const&& {
-    return monadic::or_else(detail::move(*this), static_cast<F&&>(f));
+    return monadic::or_else(std::move(*this), static_cast<F&&>(f));
   }
 
   /// Calls `f` after a success and holds what it returns; keeps an error.
@@ -231,10 +235,10 @@ class [[nodiscard(
     return monadic::transform(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform(F&& f) && {
-    return monadic::transform(detail::move(*this), static_cast<F&&>(f));
+    return monadic::transform(std::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform(F&& f) const&& {
-    return monadic::transform(detail::move(*this), static_cast<F&&>(f));
+    return monadic::transform(std::move(*this), static_cast<F&&>(f));
   }
 
   /// Replaces the error by what `f` returns for it; keeps a success.
@@ -245,10 +249,10 @@ class [[nodiscard(
     return monadic::transform_error(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform_error(F&& f) && {
-    return monadic::transform_error(detail::move(*this), static_cast<F&&>(f));
+    return monadic::transform_error(std::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform_error(F&& f) const&& {
-    return monadic::transform_error(detail::move(*this), static_cast<F&&>(f));
+    return monadic::transform_error(std::move(*this), static_cast<F&&>(f));
   }
 
  private:

@@ -5,6 +5,9 @@
 
 #include <gpu/core/detail/expected/unexpected.hpp>
 
+#include <type_traits>
+#include <utility>
+
 #if !defined(__cpp_exceptions)
 #  include <cstdio>
 #endif
@@ -12,13 +15,13 @@
 namespace gpu { inline namespace v1 { namespace fallback { inline namespace abi {
 
 template <class X>
-concept copy_constructible = constructible<X, const X&>;
+concept copy_constructible = std::is_constructible_v<X, const X&>;
 template <class X>
-concept move_constructible = constructible<X, X>;
+concept move_constructible = std::is_constructible_v<X, X>;
 template <class X>
-concept copy_assignable = copy_constructible<X> && assignable<X&, const X&>;
+concept copy_assignable = copy_constructible<X> && std::is_assignable_v<X&, const X&>;
 template <class X>
-concept move_assignable = move_constructible<X> && assignable<X&, X>;
+concept move_assignable = move_constructible<X> && std::is_assignable_v<X&, X>;
 
 /// Types that are copied and assigned as bytes. An `expected` of two such types is one, too.
 template <class X>
@@ -29,9 +32,9 @@ concept plain = copy_assignable<X> && move_assignable<X> && __is_trivially_copya
 #endif
 
 template <class... X>
-concept nothrow_copy_constructible = (nothrow_constructible<X, const X&> && ...);
+concept nothrow_copy_constructible = (std::is_nothrow_constructible_v<X, const X&> && ...);
 template <class... X>
-concept nothrow_move_constructible = (nothrow_constructible<X, X> && ...);
+concept nothrow_move_constructible = (std::is_nothrow_constructible_v<X, X> && ...);
 template <class... X>
 concept nothrow_copyable =
     nothrow_copy_constructible<X...> && (__is_nothrow_assignable(X&, const X&) && ...);
@@ -52,13 +55,11 @@ template <class X> struct taken_out {
   X object;
   bool armed = true;
 
-  explicit taken_out(X& from) : storage(from), object(detail::move(from)) {
-    fallback::destroy(from);
-  }
+  explicit taken_out(X& from) : storage(from), object(std::move(from)) { fallback::destroy(from); }
   taken_out(const taken_out&) = delete;
   taken_out& operator=(const taken_out&) = delete;
   ~taken_out() {
-    if (armed) fallback::construct(storage, detail::move(object));
+    if (armed) fallback::construct(storage, std::move(object));
   }
 };
 
@@ -66,13 +67,13 @@ template <class X> struct taken_out {
 /// was.
 template <class Before, class After, class... Args>
 void replace(Before& before, After& after, Args&&... args) {
-  if constexpr (nothrow_constructible<After, Args...>) {
+  if constexpr (std::is_nothrow_constructible_v<After, Args...>) {
     fallback::destroy(before);
     fallback::construct(after, static_cast<Args&&>(args)...);
-  } else if constexpr (nothrow_constructible<After, After>) {
+  } else if constexpr (std::is_nothrow_constructible_v<After, After>) {
     After made(static_cast<Args&&>(args)...);
     fallback::destroy(before);
-    fallback::construct(after, detail::move(made));
+    fallback::construct(after, std::move(made));
   } else {
     taken_out<Before> old(before);
     fallback::construct(after, static_cast<Args&&>(args)...);
@@ -84,10 +85,10 @@ void replace(Before& before, After& after, Args&&... args) {
 /// that throws, both are as they were; moving `a1` must not throw.
 template <class X, class Y> void exchange(X& a1, Y& a2, X& b1, Y& b2) {
   taken_out<X> old(a1);
-  fallback::construct(a2, detail::move(b2));
+  fallback::construct(a2, std::move(b2));
   old.armed = false;
   fallback::destroy(b2);
-  fallback::construct(b1, detail::move(old.object));
+  fallback::construct(b1, std::move(old.object));
 }
 
 // Units with and without exceptions can be linked into one program. So value() is always inlined:

@@ -5,6 +5,9 @@
 
 #include <gpu/core/detail/expected/unexpected.hpp>
 
+#include <concepts>
+#include <type_traits>
+
 namespace gpu { inline namespace v1 { namespace fallback { inline namespace abi {
 
 struct value_of_call {};  ///< Selects the constructor that stores the value that a call returns.
@@ -12,29 +15,32 @@ struct error_of_call {};  ///< Selects the constructor that stores the error tha
 
 struct monadic {
   template <class Self, class F> static constexpr auto and_then(Self&& self, F&& f) {
-    using result = remove_cvref_t<decltype(call(static_cast<F&&>(f), static_cast<Self&&>(self)))>;
+    using result =
+        std::remove_cvref_t<decltype(call(static_cast<F&&>(f), static_cast<Self&&>(self)))>;
     static_assert(is_expected<result>, "and_then: the function must return an expected");
-    static_assert(same<typename result::error_type, typename remove_cvref_t<Self>::error_type>,
-                  "and_then: the function must return an expected with the same error type");
+    static_assert(
+        std::same_as<typename result::error_type, typename std::remove_cvref_t<Self>::error_type>,
+        "and_then: the function must return an expected with the same error type");
     if (!self.has_value()) return result(unexpect, static_cast<Self&&>(self).error());
     return result(call(static_cast<F&&>(f), static_cast<Self&&>(self)));
   }
 
   template <class Self, class F> static constexpr auto or_else(Self&& self, F&& f) {
-    using result =
-        remove_cvref_t<decltype(invoke(static_cast<F&&>(f), static_cast<Self&&>(self).error()))>;
+    using result = std::remove_cvref_t<decltype(invoke(static_cast<F&&>(f),
+                                                       static_cast<Self&&>(self).error()))>;
     static_assert(is_expected<result>, "or_else: the function must return an expected");
-    static_assert(same<typename result::value_type, typename remove_cvref_t<Self>::value_type>,
-                  "or_else: the function must return an expected with the same value type");
+    static_assert(
+        std::same_as<typename result::value_type, typename std::remove_cvref_t<Self>::value_type>,
+        "or_else: the function must return an expected with the same value type");
     if (self.has_value()) return keep_value<result>(static_cast<Self&&>(self));
     return result(invoke(static_cast<F&&>(f), static_cast<Self&&>(self).error()));
   }
 
   template <class Self, class F> static constexpr auto transform(Self&& self, F&& f) {
-    using value = remove_cv_t<decltype(call(static_cast<F&&>(f), static_cast<Self&&>(self)))>;
-    using result = expected<value, typename remove_cvref_t<Self>::error_type>;
+    using value = std::remove_cv_t<decltype(call(static_cast<F&&>(f), static_cast<Self&&>(self)))>;
+    using result = expected<value, typename std::remove_cvref_t<Self>::error_type>;
     if (!self.has_value()) return result(unexpect, static_cast<Self&&>(self).error());
-    if constexpr (is_void<value>) {
+    if constexpr (std::is_void_v<value>) {
       call(static_cast<F&&>(f), static_cast<Self&&>(self));
       return result();
     } else {
@@ -46,8 +52,8 @@ struct monadic {
 
   template <class Self, class F> static constexpr auto transform_error(Self&& self, F&& f) {
     using error =
-        remove_cv_t<decltype(invoke(static_cast<F&&>(f), static_cast<Self&&>(self).error()))>;
-    using result = expected<typename remove_cvref_t<Self>::value_type, error>;
+        std::remove_cv_t<decltype(invoke(static_cast<F&&>(f), static_cast<Self&&>(self).error()))>;
+    using result = expected<typename std::remove_cvref_t<Self>::value_type, error>;
     if (self.has_value()) return keep_value<result>(static_cast<Self&&>(self));
     return result(error_of_call{}, [&]() -> decltype(auto) {
       return invoke(static_cast<F&&>(f), static_cast<Self&&>(self).error());
@@ -78,7 +84,7 @@ struct monadic {
 
   /// Calls `f` with the value of `self`, or without an argument if the value is void.
   template <class F, class Self> static constexpr decltype(auto) call(F&& f, Self&& self) {
-    if constexpr (is_void<typename remove_cvref_t<Self>::value_type>) {
+    if constexpr (std::is_void_v<typename std::remove_cvref_t<Self>::value_type>) {
       return static_cast<F&&>(f)();
     } else {
       return invoke(static_cast<F&&>(f), *static_cast<Self&&>(self));
@@ -86,7 +92,7 @@ struct monadic {
   }
 
   template <class Result, class Self> static constexpr Result keep_value(Self&& self) {
-    if constexpr (is_void<typename Result::value_type>) {
+    if constexpr (std::is_void_v<typename Result::value_type>) {
       return Result();
     } else {
       return Result(value_of_call{},

@@ -6,6 +6,8 @@
 #include <gpu/core/detail/expected/expected_void.hpp>  // IWYU pragma: keep
 #include <gpu/core/detail/expected/unexpected.hpp>
 
+#include <type_traits>
+
 namespace gpu { inline namespace v1 { namespace fallback { inline namespace abi {
 
 template <class T, class E>
@@ -19,8 +21,8 @@ template <class T, class E, class U, class G>
 constexpr bool operator==(const expected<T, E>& a, const expected<U, G>& b) {
   if (a.has_value() != b.has_value()) return false;
   if (!a.has_value()) return static_cast<bool>(a.error() == b.error());
-  if constexpr (is_void<T>) {
-    static_assert(is_void<U>, "success cannot be compared with a value");
+  if constexpr (std::is_void_v<T>) {
+    static_assert(std::is_void_v<U>, "success cannot be compared with a value");
     return true;
   } else {
     return static_cast<bool>(*a == *b);

@@ -3,11 +3,12 @@
 /// `unexpected`, `unexpect` and `bad_expected_access` as in C++23, for standard libraries without a
 /// complete `std::expected`. Include gpu/core/expected.hpp, which selects.
 
-#include <gpu/core/detail/traits.hpp>
-
+#include <concepts>
 #include <exception>
 #include <initializer_list>
 #include <new>  // std::exception, as the base of std::bad_alloc
+#include <type_traits>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace fallback {
 /// The tag becomes part of the name of every function that returns one of these types: see
@@ -26,59 +27,11 @@ template <class T, class E> inline constexpr bool is_expected<expected<T, E>> = 
 template <class> inline constexpr bool is_unexpected = false;
 template <class E> inline constexpr bool is_unexpected<unexpected<E>> = true;
 
-using detail::assignable;
-using detail::constructible;
-using detail::convertible;
-using detail::is_array;
-using detail::is_const;
-using detail::is_object;
-using detail::is_void;
-using detail::is_volatile;
-using detail::nothrow_constructible;
-using detail::remove_cv_t;
-using detail::remove_cvref_t;
-using detail::same;
-
-/// Swaps as `std::ranges::swap` does: with the type's own `swap`, else by moves.
-namespace swapping {
-void swap() = delete;  // hides all others but those that argument-dependent lookup finds
-template <class T>
-concept has_swap = requires(T& a, T& b) { swap(a, b); };
-template <class T>
-concept swappable = has_swap<T> || (constructible<T, T> && assignable<T&, T>);
-
-template <class T> constexpr bool swaps_quietly() noexcept {
-  if constexpr (has_swap<T>) {
-    return noexcept(swap(detail::declval<T&>(), detail::declval<T&>()));
-  } else {
-    return nothrow_constructible<T, T> && noexcept(detail::declval<T&>() = detail::declval<T>());
-  }
-}
-template <class T>
-concept nothrow_swappable = swappable<T> && swaps_quietly<T>();
-
-template <class T> constexpr void swap_values(T& a, T& b) noexcept(nothrow_swappable<T>) {
-  if constexpr (has_swap<T>) {
-    swap(a, b);
-  } else {
-    T old = detail::move(a);
-    a = detail::move(b);
-    b = detail::move(old);
-  }
-}
-}  // namespace swapping
-
-/// Selects the constructor that builds the value in place, as `std::in_place_t`, whose header costs
-/// more than cuda.h.
-struct in_place_t {
-  explicit in_place_t() = default;
-};
-inline constexpr in_place_t in_place{};
-
 /// The types that an `unexpected` or an `expected` can hold as its error.
 template <class E>
 inline constexpr bool is_error_type =
-    is_object<E> && !is_array<E> && !is_const<E> && !is_volatile<E> && !is_unexpected<E>;
+    std::is_object_v<E> && !std::is_array_v<E> && !std::is_const_v<E> && !std::is_volatile_v<E> &&
+    !is_unexpected<E>;
 
 /// Selects the constructor of `expected` that builds the error in place.
 struct unexpect_t {
@@ -95,33 +48,34 @@ template <class E> class unexpected {
  public:
   /// Holds `E(error)`.
   template <class G = E>
-    requires(!same<remove_cvref_t<G>, unexpected> && !same<remove_cvref_t<G>, in_place_t> &&
-             constructible<E, G>)
-  constexpr explicit unexpected(G&& error) noexcept(nothrow_constructible<E, G>)
+    requires(!std::same_as<std::remove_cvref_t<G>, unexpected> &&
+             !std::same_as<std::remove_cvref_t<G>, std::in_place_t> &&
+             std::is_constructible_v<E, G>)
+  constexpr explicit unexpected(G&& error) noexcept(std::is_nothrow_constructible_v<E, G>)
       : error_(static_cast<G&&>(error)) {}
 
   /// Builds the error in place.
   template <class... Args>
-    requires constructible<E, Args...>
-  constexpr explicit unexpected(in_place_t,
-                                Args&&... args) noexcept(nothrow_constructible<E, Args...>)
+    requires std::is_constructible_v<E, Args...>
+  constexpr explicit unexpected(std::in_place_t, Args&&... args) noexcept(
+      std::is_nothrow_constructible_v<E, Args...>)
       : error_(static_cast<Args&&>(args)...) {}
   template <class U, class... Args>
-    requires constructible<E, std::initializer_list<U>&, Args...>
-  constexpr explicit unexpected(in_place_t, std::initializer_list<U> list, Args&&... args)
+    requires std::is_constructible_v<E, std::initializer_list<U>&, Args...>
+  constexpr explicit unexpected(std::in_place_t, std::initializer_list<U> list, Args&&... args)
       : error_(list, static_cast<Args&&>(args)...) {}
 
   /// Returns the error, with the value category of the object.
   constexpr const E& error() const& noexcept { return error_; }
   constexpr E& error() & noexcept { return error_; }
-  constexpr const E&& error() const&& noexcept { return detail::move(error_); }
-  constexpr E&& error() && noexcept { return detail::move(error_); }
+  constexpr const E&& error() const&& noexcept { return std::move(error_); }
+  constexpr E&& error() && noexcept { return std::move(error_); }
 
-  constexpr void swap(unexpected& other) noexcept(swapping::nothrow_swappable<E>) {
-    swapping::swap_values(error_, other.error_);
+  constexpr void swap(unexpected& other) noexcept(std::is_nothrow_swappable_v<E>) {
+    std::ranges::swap(error_, other.error_);
   }
   friend constexpr void swap(unexpected& a, unexpected& b) noexcept(noexcept(a.swap(b)))
-    requires swapping::swappable<E>
+    requires std::is_swappable_v<E>
   {
     a.swap(b);
   }
@@ -157,12 +111,12 @@ template <> class bad_expected_access<void> : public std::exception {
 /// Thrown by `expected::value()` if there is no value; holds the error.
 template <class E> class bad_expected_access : public bad_expected_access<void> {
  public:
-  explicit bad_expected_access(E error) : error_(detail::move(error)) {}
+  explicit bad_expected_access(E error) : error_(std::move(error)) {}
 
   E& error() & noexcept { return error_; }
   const E& error() const& noexcept { return error_; }
-  E&& error() && noexcept { return detail::move(error_); }
-  const E&& error() const&& noexcept { return detail::move(error_); }
+  E&& error() && noexcept { return std::move(error_); }
+  const E&& error() const&& noexcept { return std::move(error_); }
 
  private:
   E error_;

@@ -5,7 +5,6 @@
 
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/last_error_mark.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -21,6 +20,7 @@
 #include <gpu/system/mutex.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -105,7 +105,7 @@ inline result<> share_all(caching_state& state, source_location where) noexcept 
     return done;
   }
   while (removed != nullptr) {
-    cached_segment* each = exchange(removed, removed->next);
+    cached_segment* each = std::exchange(removed, removed->next);
     each->next = nullptr;
     state.put_back(*each);
   }
@@ -148,7 +148,7 @@ inline result<cached_block*> take_anywhere(caching_state& state, unsigned long l
   GPU_TRY(share_all(state, where));
   if (cached_block* block = GPU_TRY(take_common(state, lane, bytes, where))) return block;
   ++state.counts.trims;
-  state.trim(exchange(state.common, nullptr));
+  state.trim(std::exchange(state.common, nullptr));
   result<cached_block*> second = take_new(state, lane, bytes, where);
   if (second.has_value() || !is_out_of_memory(second.error())) return second;
   return fail(explain_held_memory(

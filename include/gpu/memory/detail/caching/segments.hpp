@@ -5,7 +5,6 @@
 
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/last_error_mark.hpp>
-#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -19,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -144,7 +144,7 @@ cuda_error explain_held_memory(cuda_error error, std::size_t held_bytes, std::si
   if (lines_left < 0) out << "\n  (and more segments)";
   out << '\n';
   const std::uint64_t asked = error.asked(), limit = error.limit();
-  return record_error(detail::move(error).with_details(out.finish()).with_values(asked, limit));
+  return record_error(std::move(error).with_details(out.finish()).with_values(asked, limit));
 }
 
 }}}  // namespace gpu::v1::detail

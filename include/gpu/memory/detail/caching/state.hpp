@@ -3,7 +3,6 @@
 /// The state of a `caching_allocator`: an arena for each stream, and the segments that are free for
 /// all streams.
 
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -20,6 +19,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -159,7 +159,7 @@ struct caching_state {
     lane.lock.unlock();
     result<> done = share_list(lane.stream, list, where);
     while (list != nullptr) {
-      cached_segment* each = exchange(list, list->next);
+      cached_segment* each = std::exchange(list, list->next);
       each->next = nullptr;
       each->home = &lane;
       put_back(*each);
@@ -172,7 +172,7 @@ struct caching_state {
                       source_location where) noexcept {
     while (list != nullptr) {
       GPU_TRY(record_event(*list, stream, where));
-      cached_segment* each = exchange(list, list->next);
+      cached_segment* each = std::exchange(list, list->next);
       each->next = nullptr;
       add_common(each);
     }

@@ -4,7 +4,6 @@
 /// streams have caught up.
 
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -18,6 +17,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -90,7 +90,7 @@ class waiting_blocks {
       *stream = after(oldest);
       oldest.block->give_back(*oldest.block);
       if (oldest.stream.context() == context_) {
-        oldest.next = exchange(spare_, &oldest);
+        oldest.next = std::exchange(spare_, &oldest);
       } else {
         drop(&oldest);
       }
@@ -109,23 +109,23 @@ class waiting_blocks {
     {
       const scoped_lock held(lock_);
       if (!held) return;
-      first = exchange(first_, nullptr);
-      spare = exchange(spare_, nullptr);
+      first = std::exchange(first_, nullptr);
+      spare = std::exchange(spare_, nullptr);
     }
     while (first != nullptr) {
-      waiting_block* oldest = exchange(first, after(*first));
+      waiting_block* oldest = std::exchange(first, after(*first));
       driver::destroy<&driver::entry_points::event_synchronize>(oldest->event);
       oldest->block->give_back(*oldest->block);
       drop(oldest);
     }
-    while (spare != nullptr) drop(exchange(spare, spare->next));
+    while (spare != nullptr) drop(std::exchange(spare, spare->next));
   }
 
  private:
   waiting_block* take_spare() noexcept {
     const scoped_lock held(lock_);
     waiting_block* taken = spare_;
-    if (taken != nullptr) spare_ = exchange(taken->next, nullptr);
+    if (taken != nullptr) spare_ = std::exchange(taken->next, nullptr);
     return taken;
   }
 
@@ -158,14 +158,14 @@ class waiting_blocks {
       stream->last = &added;
     } else {
       added.last = &added;
-      added.next_stream = exchange(first_, &added);
+      added.next_stream = std::exchange(first_, &added);
     }
   }
 
   /// Moves the stream that `link` points to to the front of the list of streams.
   void move_to_front(waiting_block*& link) noexcept {
-    waiting_block* moved = exchange(link, link->next_stream);
-    moved->next_stream = exchange(first_, moved);
+    waiting_block* moved = std::exchange(link, link->next_stream);
+    moved->next_stream = std::exchange(first_, moved);
   }
 
   /// Removes the oldest block of a stream: returns the one after it, or the next stream's list.

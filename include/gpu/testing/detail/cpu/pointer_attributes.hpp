@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 namespace gpu { inline namespace v1 { namespace testing::cpu {
 

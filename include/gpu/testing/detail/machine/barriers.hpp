@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include <gpu/testing/detail/machine/handlers/cluster.hpp>
 #include <gpu/testing/detail/machine/handlers/control.hpp>

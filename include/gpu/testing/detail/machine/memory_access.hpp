@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include <gpu/testing/detail/machine/lanes.hpp>
 #include <gpu/testing/detail/machine/report.hpp>

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include <gpu/testing/detail/machine/image.hpp>
 #include <gpu/testing/detail/machine/memory_access.hpp>

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <gpu/testing/detail/machine/access_checks.hpp>
 #include <gpu/testing/detail/machine/handlers/atomics.hpp>

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include <gpu/testing/detail/machine/handlers/bulk_copies.hpp>
 #include <gpu/testing/detail/machine/tensor_map.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <gpu/testing/detail/machine/lanes.hpp>
 #include <gpu/testing/detail/ptx/arithmetic/video.hpp>

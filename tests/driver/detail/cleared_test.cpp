@@ -1,6 +1,6 @@
 // Structures with a union are zeroed to the last byte before they are passed to the driver.
 
-#include <gpu/core/detail/utility.hpp>
+#include <gpu/driver/detail/cleared.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/stream_memory_operation.hpp>
 #include <gpu/texture/texture_resource.hpp>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <new>
 
-namespace utility_test { namespace {
+namespace cleared_test { namespace {
 
 /// Returns what `make()` returns, made in memory that is full of other values.
 template <class Make> auto made_in_dirt(Make make) {
@@ -62,4 +62,4 @@ TEST_CASE("an operation on memory is zero beyond what it says", "[core][memory]"
   CHECK(is_clear_after(flush.object().native(), sizeof(CUstreamBatchMemOpType)));
 }
 
-}}  // namespace utility_test
+}}  // namespace cleared_test

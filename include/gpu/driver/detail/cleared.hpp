@@ -1,0 +1,15 @@
+#pragma once
+/// \file
+/// `cleared`: structures of the driver without a stray bit.
+
+namespace gpu { inline namespace v1 { namespace detail {
+
+/// Returns a structure of the driver with all bytes zero. Braces would clear only the first member
+/// of a union, and the driver requires that its reserved bytes are zero.
+template <class Struct> Struct cleared() noexcept {
+  Struct made;
+  __builtin_memset(&made, 0, sizeof made);
+  return made;
+}
+
+}}}  // namespace gpu::v1::detail
