@@ -25,6 +25,7 @@ NOT_SANITIZED const char* __asan_default_options();
 NOT_SANITIZED const char* __tsan_default_options();
 NOT_SANITIZED const char* __ubsan_default_options();
 NOT_SANITIZED const char* __lsan_default_suppressions();
+NOT_SANITIZED const char* __tsan_default_suppressions();
 }
 
 // Some tests ask for more host memory than there can be: that fails, and does not end the program.
@@ -39,6 +40,8 @@ const char* __tsan_default_options() { return "allocator_may_return_null=1:repor
 const char* __ubsan_default_options() { return "print_stacktrace=1"; }
 // NVRTC leaks a little where options are odd, and nvJitLink where a link fails.
 const char* __lsan_default_suppressions() { return "leak:libnvrtc\nleak:libnvJitLink\n"; }
+// NVRTC destroys a mutex while the process ends, which a thread that begins to compile initializes.
+const char* __tsan_default_suppressions() { return "race:libnvrtc\n"; }
 
 namespace {
 
