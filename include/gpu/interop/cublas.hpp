@@ -8,8 +8,6 @@
 #include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/matmul.hpp>
 #include <gpu/array/view_axes.hpp>
-#include <gpu/compiler/toolkit/library_calls.hpp>
-#include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -18,8 +16,10 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/interop/detail/library_handle.hpp>
-#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/libraries/library_calls.hpp>
+#include <gpu/libraries/library_handle.hpp>
+#include <gpu/libraries/require_libcuda.hpp>
+#include <gpu/libraries/toolkit_library.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/system/library_table.hpp>

@@ -10,8 +10,8 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/interop/detail/cufft_functions.hpp>
-#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/libraries/cufft_functions.hpp>
+#include <gpu/libraries/require_libcuda.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/system/library_table.hpp>

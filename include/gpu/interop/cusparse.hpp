@@ -11,7 +11,6 @@
 #include <gpu/array/detail/cublaslt_product.hpp>
 #include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/view_axes.hpp>
-#include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -20,9 +19,10 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/interop/detail/cusparse_functions.hpp>
-#include <gpu/interop/detail/library_handle.hpp>
-#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/libraries/cusparse_functions.hpp>
+#include <gpu/libraries/library_calls.hpp>
+#include <gpu/libraries/library_handle.hpp>
+#include <gpu/libraries/require_libcuda.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/shape.hpp>

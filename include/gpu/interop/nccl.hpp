@@ -25,9 +25,9 @@
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/error_reporter.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/interop/detail/nccl_functions.hpp>
-#include <gpu/interop/detail/nccl_wait.hpp>
-#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/libraries/nccl_functions.hpp>
+#include <gpu/libraries/nccl_wait.hpp>
+#include <gpu/libraries/require_libcuda.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/system/library_table.hpp>
 

@@ -4,15 +4,15 @@
 
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
-#include <gpu/array/detail/cublaslt_functions.hpp>
 #include <gpu/array/detail/product_shape.hpp>
-#include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/libraries/cublaslt_functions.hpp>
+#include <gpu/libraries/library_calls.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/system/library_table.hpp>
 #include <gpu/system/made_once.hpp>

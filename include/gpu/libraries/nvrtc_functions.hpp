@@ -3,9 +3,9 @@
 /// The table of NVRTC's functions, loaded on first use and replaceable as a whole. NVRTC needs
 /// neither a GPU nor a driver.
 
-#include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/libraries/toolkit_library.hpp>
 #include <gpu/system/library_table.hpp>
 #include <gpu/system/shared_library.hpp>
 
@@ -29,7 +29,7 @@ struct entry_points {
   using library = detail::library;
 
 #define GPU_NVRTC_ENTRY(member, function, ...) std::add_pointer_t<__VA_ARGS__> member;
-#include <gpu/compiler/toolkit/nvrtc_entry_points.inc>
+#include <gpu/libraries/nvrtc_functions.inc>
 
   /// Why all members are null, or 0: `errc::no_nvrtc` or `errc::nvrtc_too_old`.
   errc unavailable;
@@ -44,7 +44,7 @@ struct library : gpu::detail::run_time_library<library> {
   using table = entry_points;
   static constexpr gpu::detail::library_function functions[] = {
 #define GPU_NVRTC_ENTRY(member, function, ...) {#function, offsetof(entry_points, member)},
-#include <gpu/compiler/toolkit/nvrtc_entry_points.inc>
+#include <gpu/libraries/nvrtc_functions.inc>
   };
   static constexpr const char* name = "NVRTC";
   static constexpr const char* wheel = "nvidia-cuda-nvrtc";

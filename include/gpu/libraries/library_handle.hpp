@@ -7,7 +7,7 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/libraries/require_libcuda.hpp>
 #include <gpu/system/library_table.hpp>
 
 #include <cuda.h>

@@ -2,8 +2,6 @@
 /// \file
 /// The functions of cuFFT, opened on first use, and a plan's handle.
 
-#include <gpu/compiler/toolkit/library_calls.hpp>
-#include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -11,7 +9,9 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/interop/detail/library_handle.hpp>
+#include <gpu/libraries/library_calls.hpp>
+#include <gpu/libraries/library_handle.hpp>
+#include <gpu/libraries/toolkit_library.hpp>
 #include <gpu/system/library_table.hpp>
 
 #include <cuda.h>

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-namespace library_table_test { namespace {
+namespace library_calls_test { namespace {
 
 using test::says;
 
@@ -442,4 +442,4 @@ TEST_CASE("an NVRTC that lacks a function does everything else", "[compiler][bad
   CHECK(says(error, "this NVRTC has no nvrtcGetLTOIRSize", "Install a newer CUDA toolkit"));
 }
 
-}}  // namespace library_table_test
+}}  // namespace library_calls_test

@@ -14,8 +14,8 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/interop/detail/nccl_functions.hpp>
-#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/libraries/nccl_functions.hpp>
+#include <gpu/libraries/require_libcuda.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/axis_order.hpp>
 #include <gpu/system/library_table.hpp>

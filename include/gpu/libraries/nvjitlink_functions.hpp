@@ -3,9 +3,9 @@
 /// The table of nvJitLink's functions, loaded on first use and replaceable as a whole. nvJitLink
 /// needs neither a GPU nor a driver.
 
-#include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/libraries/toolkit_library.hpp>
 #include <gpu/system/library_table.hpp>
 #include <gpu/system/shared_library.hpp>
 
@@ -26,7 +26,7 @@ struct entry_points {
   using library = detail::library;
 
 #define GPU_NVJITLINK_ENTRY(member, function, ...) std::add_pointer_t<__VA_ARGS__> member;
-#include <gpu/compiler/toolkit/nvjitlink_entry_points.inc>
+#include <gpu/libraries/nvjitlink_functions.inc>
 
   /// Why all members are null, or 0: `errc::no_nvjitlink` or `errc::nvjitlink_too_old`.
   errc unavailable;
@@ -43,7 +43,7 @@ struct library : gpu::detail::run_time_library<library> {
 #define GPU_NVJITLINK_ENTRY(member, function, ...) \
   {#function, offsetof(entry_points, member),      \
    offsetof(entry_points, member) == offsetof(entry_points, version)},  // came with 12.3
-#include <gpu/compiler/toolkit/nvjitlink_entry_points.inc>
+#include <gpu/libraries/nvjitlink_functions.inc>
   };
   static constexpr const char* name = "nvJitLink";
   static constexpr const char* wheel = "nvidia-nvjitlink";

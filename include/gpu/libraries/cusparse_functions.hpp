@@ -2,10 +2,10 @@
 /// \file
 /// The functions of cuSPARSE, opened on first use, a handle of it, and descriptors of operands.
 
-#include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/text.hpp>
-#include <gpu/interop/detail/library_handle.hpp>
+#include <gpu/libraries/library_handle.hpp>
+#include <gpu/libraries/toolkit_library.hpp>
 #include <gpu/system/library_table.hpp>
 
 #include <cstddef>

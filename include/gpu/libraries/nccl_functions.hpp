@@ -2,13 +2,13 @@
 /// \file
 /// The functions of NCCL, opened on first use.
 
-#include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/libraries/toolkit_library.hpp>
 #include <gpu/system/library_table.hpp>
 #include <gpu/system/nccl_unique_id.hpp>
 

@@ -2,9 +2,9 @@
 /// \file
 /// The functions of cuBLASLt that products of matrices need, opened on first use.
 
-#include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/libraries/toolkit_library.hpp>
 #include <gpu/system/library_table.hpp>
 
 #include <cstddef>

@@ -2,7 +2,6 @@
 /// \file
 /// The functions of cuSOLVER, opened on first use, and a handle of it.
 
-#include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -10,7 +9,8 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/interop/cublas.hpp>
-#include <gpu/interop/detail/library_handle.hpp>
+#include <gpu/libraries/library_handle.hpp>
+#include <gpu/libraries/toolkit_library.hpp>
 #include <gpu/system/library_table.hpp>
 
 #include <complex>
