@@ -25,12 +25,15 @@
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/error_reporter.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/interop/detail/nccl_operands.hpp>
+#include <gpu/interop/nccl_id.hpp>  // IWYU pragma: export
 #include <gpu/libraries/nccl_functions.hpp>
 #include <gpu/libraries/nccl_wait.hpp>
 #include <gpu/libraries/require_libcuda.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/system/library_table.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -131,8 +134,8 @@ class nccl_communicator {
     GPU_TRY(driver::in_context(context.native(), where, [&]() -> result<> {
       void* native = nullptr;
       constexpr auto init = &detail::nccl_functions::init_rank;
-      const int code =
-          GPU_TRY(detail::call_nccl<init>(where, &native, ranks, id, rank, &configuration));
+      const int code = GPU_TRY(detail::call_nccl<init>(
+          where, &native, ranks, std::bit_cast<detail::nccl_unique_id>(id), rank, &configuration));
       made.handle_.reset({native, context, rank, ranks, options.timeout_ms});
       return detail::settle_nccl(code, detail::nccl_name<init>(), native, options.timeout_ms,
                                  where);

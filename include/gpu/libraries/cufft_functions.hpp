@@ -114,19 +114,4 @@ inline result<> run_cufft(const cufft_object& plan, int type, CUdeviceptr from, 
   });
 }
 
-/// Fails unless an operand has as many elements as the plan needs, without gaps.
-inline result<> require_fft_size(const char* function, std::size_t size, std::size_t needed,
-                                 bool is_contiguous, source_location where) noexcept {
-  text_builder words;
-  if (size != needed) {
-    words << "an operand has " << size << " elements, but the plan is for " << needed
-          << ". Pass memory of that size; the spectrum of a real signal has n / 2 + 1 elements "
-             "along its last axis.";
-    return fail(refusal(errc::size_mismatch, function, words.finish(), where, size, needed));
-  }
-  if (is_contiguous) return {};
-  words << "the elements of an operand are not in C order without gaps. Copy the view to an array.";
-  return fail(refusal(errc::invalid_argument, function, words.finish(), where));
-}
-
 }}}  // namespace gpu::v1::detail

@@ -8,8 +8,7 @@
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
-#include <gpu/interop/cublas.hpp>
-#include <gpu/libraries/library_handle.hpp>
+#include <gpu/libraries/cublas_functions.hpp>
 #include <gpu/libraries/toolkit_library.hpp>
 #include <gpu/system/library_table.hpp>
 

@@ -3,7 +3,6 @@
 /// `library_handle`: owns a handle that one of CUDA's libraries made, bound to a stream.
 
 #include <gpu/core/result.hpp>
-#include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/stream.hpp>
@@ -61,19 +60,6 @@ result<> create_handle(library_handle<Library>& made, const char* function,
     return library_call<&Library::table::set_stream>(where, native,
                                                      static_cast<void*>(stream.native()));
   });
-}
-
-/// Returns whether a library is at least of this version, or says in `reason` which one it is.
-/// `get_property` is null if the library lacks more than one function, and told so elsewhere.
-inline bool has_version(int (*get_property)(int property, int* value), const char* name,
-                        int least_major, int least_minor, text_builder& reason) noexcept {
-  if (get_property == nullptr) return true;
-  int major = 0, minor = 0;
-  get_property(0, &major);
-  get_property(1, &minor);
-  if (major > least_major || (major == least_major && minor >= least_minor)) return true;
-  reason << "this is " << name << ' ' << major << '.' << minor;
-  return false;
 }
 
 inline void* to_pointer(CUdeviceptr address) noexcept {

@@ -6,40 +6,22 @@
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
-#include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/libraries/library_calls.hpp>
 #include <gpu/libraries/toolkit_library.hpp>
 #include <gpu/system/library_table.hpp>
-#include <gpu/system/nccl_unique_id.hpp>
 
+#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
-namespace gpu { inline namespace v1 {
-
-/// Names a communicator before it exists: 128 bytes, the member `bytes`, which one rank makes and
-/// all ranks share, by MPI, a file (`save` and `load`) or memory. Copy it freely. (ncclUniqueId)
-struct nccl_id : detail::nccl_unique_id {
-  /// Makes an id, on one rank. It listens on a port of this machine until the communicator is made.
-  /// **Errors**: `errc::no_library` without NCCL, or on the CPU driver; those of NCCL.
-  /// (ncclGetUniqueId)
-  static inline result<nccl_id> create(source_location where = source_location::current()) noexcept;
-
-  /// Writes the id to a file, which appears when it is complete. For ranks that share a file
-  /// system.
-  /// **Errors**: `errc::file_error`.
-  inline result<> save(string_ref path,
-                       source_location where = source_location::current()) const noexcept;
-  /// Reads an id from a file, and waits until it is there. Remove the file before the next run.
-  /// **Errors**: `errc::file_error` after `timeout_ms` milliseconds.
-  static inline result<nccl_id> load(string_ref path, std::uint32_t timeout_ms = 60'000,
-                                     source_location where = source_location::current()) noexcept;
-};
-
-namespace detail {
+namespace gpu { inline namespace v1 { namespace detail {
 
 struct nccl_library;
+
+/// ncclUniqueId. A type of the standard, so that functions that stand in for NCCL's in tests are
+/// declared alike.
+using nccl_unique_id = std::array<char, 128>;
 
 /// ncclConfig_t, as it was in NCCL 2.14: later versions have more members, and take this one.
 struct nccl_configuration {
@@ -147,5 +129,14 @@ result<int> call_nccl(source_location where, Arguments... arguments) noexcept {
   return function(arguments...);
 }
 
-}  // namespace detail
-}}  // namespace gpu::v1
+/// Makes a table of the functions that `find` finds by their names.
+inline nccl_functions nccl_functions_from(void* (*find)(const char* name)) noexcept {
+  nccl_functions table{};
+  for (const library_function& function : nccl_library::functions) {
+    void* const found = find(function.name);
+    __builtin_memcpy(reinterpret_cast<char*>(&table) + function.offset, &found, sizeof found);
+  }
+  return table;
+}
+
+}}}  // namespace gpu::v1::detail

@@ -10,8 +10,8 @@
 #include <gpu/system/shared_library.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
-#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace nvjitlink {
 
@@ -25,8 +25,19 @@ struct library;
 struct entry_points {
   using library = detail::library;
 
-#define GPU_NVJITLINK_ENTRY(member, function, ...) std::add_pointer_t<__VA_ARGS__> member;
-#include <gpu/libraries/nvjitlink_functions.inc>
+  int (*version)(unsigned*, unsigned*);
+  int (*create)(nvjitlink_handle*, std::uint32_t, const char* const*);
+  int (*destroy)(nvjitlink_handle*);
+  int (*add_data)(nvjitlink_handle, int, const void*, std::size_t, const char*);
+  int (*complete)(nvjitlink_handle);
+  int (*get_linked_cubin_size)(nvjitlink_handle, std::size_t*);
+  int (*get_linked_cubin)(nvjitlink_handle, char*);
+  int (*get_linked_ptx_size)(nvjitlink_handle, std::size_t*);
+  int (*get_linked_ptx)(nvjitlink_handle, char*);
+  int (*get_error_log_size)(nvjitlink_handle, std::size_t*);
+  int (*get_error_log)(nvjitlink_handle, char*);
+  int (*get_info_log_size)(nvjitlink_handle, std::size_t*);
+  int (*get_info_log)(nvjitlink_handle, char*);
 
   /// Why all members are null, or 0: `errc::no_nvjitlink` or `errc::nvjitlink_too_old`.
   errc unavailable;
@@ -40,10 +51,19 @@ namespace detail {
 struct library : gpu::detail::run_time_library<library> {
   using table = entry_points;
   static constexpr gpu::detail::library_function functions[] = {
-#define GPU_NVJITLINK_ENTRY(member, function, ...) \
-  {#function, offsetof(entry_points, member),      \
-   offsetof(entry_points, member) == offsetof(entry_points, version)},  // came with 12.3
-#include <gpu/libraries/nvjitlink_functions.inc>
+      {"nvJitLinkVersion", offsetof(table, version), true},  // came with 12.3
+      {"nvJitLinkCreate", offsetof(table, create)},
+      {"nvJitLinkDestroy", offsetof(table, destroy)},
+      {"nvJitLinkAddData", offsetof(table, add_data)},
+      {"nvJitLinkComplete", offsetof(table, complete)},
+      {"nvJitLinkGetLinkedCubinSize", offsetof(table, get_linked_cubin_size)},
+      {"nvJitLinkGetLinkedCubin", offsetof(table, get_linked_cubin)},
+      {"nvJitLinkGetLinkedPtxSize", offsetof(table, get_linked_ptx_size)},
+      {"nvJitLinkGetLinkedPtx", offsetof(table, get_linked_ptx)},
+      {"nvJitLinkGetErrorLogSize", offsetof(table, get_error_log_size)},
+      {"nvJitLinkGetErrorLog", offsetof(table, get_error_log)},
+      {"nvJitLinkGetInfoLogSize", offsetof(table, get_info_log_size)},
+      {"nvJitLinkGetInfoLog", offsetof(table, get_info_log)},
   };
   static constexpr const char* name = "nvJitLink";
   static constexpr const char* wheel = "nvidia-nvjitlink";

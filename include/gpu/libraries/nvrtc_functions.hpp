@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
-#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace nvrtc {
 
@@ -28,8 +27,24 @@ struct library;
 struct entry_points {
   using library = detail::library;
 
-#define GPU_NVRTC_ENTRY(member, function, ...) std::add_pointer_t<__VA_ARGS__> member;
-#include <gpu/libraries/nvrtc_functions.inc>
+  int (*version)(int*, int*);
+  const char* (*get_error_string)(int);
+  int (*get_num_supported_archs)(int*);
+  int (*get_supported_archs)(int*);
+  int (*create_program)(nvrtc_program*, const char*, const char*, int, const char* const*,
+                        const char* const*);
+  int (*destroy_program)(nvrtc_program*);
+  int (*add_name_expression)(nvrtc_program, const char*);
+  int (*compile_program)(nvrtc_program, int, const char* const*);
+  int (*get_lowered_name)(nvrtc_program, const char*, const char**);
+  int (*get_ptx_size)(nvrtc_program, std::size_t*);
+  int (*get_ptx)(nvrtc_program, char*);
+  int (*get_cubin_size)(nvrtc_program, std::size_t*);
+  int (*get_cubin)(nvrtc_program, char*);
+  int (*get_lto_ir_size)(nvrtc_program, std::size_t*);
+  int (*get_lto_ir)(nvrtc_program, char*);
+  int (*get_program_log_size)(nvrtc_program, std::size_t*);
+  int (*get_program_log)(nvrtc_program, char*);
 
   /// Why all members are null, or 0: `errc::no_nvrtc` or `errc::nvrtc_too_old`.
   errc unavailable;
@@ -43,8 +58,23 @@ namespace detail {
 struct library : gpu::detail::run_time_library<library> {
   using table = entry_points;
   static constexpr gpu::detail::library_function functions[] = {
-#define GPU_NVRTC_ENTRY(member, function, ...) {#function, offsetof(entry_points, member)},
-#include <gpu/libraries/nvrtc_functions.inc>
+      {"nvrtcVersion", offsetof(table, version)},
+      {"nvrtcGetErrorString", offsetof(table, get_error_string)},
+      {"nvrtcGetNumSupportedArchs", offsetof(table, get_num_supported_archs)},
+      {"nvrtcGetSupportedArchs", offsetof(table, get_supported_archs)},
+      {"nvrtcCreateProgram", offsetof(table, create_program)},
+      {"nvrtcDestroyProgram", offsetof(table, destroy_program)},
+      {"nvrtcAddNameExpression", offsetof(table, add_name_expression)},
+      {"nvrtcCompileProgram", offsetof(table, compile_program)},
+      {"nvrtcGetLoweredName", offsetof(table, get_lowered_name)},
+      {"nvrtcGetPTXSize", offsetof(table, get_ptx_size)},
+      {"nvrtcGetPTX", offsetof(table, get_ptx)},
+      {"nvrtcGetCUBINSize", offsetof(table, get_cubin_size)},
+      {"nvrtcGetCUBIN", offsetof(table, get_cubin)},
+      {"nvrtcGetLTOIRSize", offsetof(table, get_lto_ir_size)},
+      {"nvrtcGetLTOIR", offsetof(table, get_lto_ir)},
+      {"nvrtcGetProgramLogSize", offsetof(table, get_program_log_size)},
+      {"nvrtcGetProgramLog", offsetof(table, get_program_log)},
   };
   static constexpr const char* name = "NVRTC";
   static constexpr const char* wheel = "nvidia-cuda-nvrtc";

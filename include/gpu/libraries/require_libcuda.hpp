@@ -12,13 +12,18 @@
 
 namespace gpu { inline namespace v1 { namespace detail {
 
-/// Fails with `errc::no_library` if the library would use another driver than the program does. A
-/// table that a test put in force works on every driver.
+/// Returns whether a library would use the driver in force, which is libcuda. A table that a test
+/// put in force works on every driver.
+template <class Library> bool works_on_driver() noexcept {
+  const auto* table = library_table_in_force<Library>();
+  return (table != nullptr && table != &library_state<Library>::of_process().loaded) ||
+         driver::uses_libcuda();
+}
+
+/// Fails with `errc::no_library` if the library would use another driver than the program does.
 template <class Library>
 result<> require_libcuda(const char* function, source_location where) noexcept {
-  const auto* table = library_table_in_force<Library>();
-  if (table != nullptr && table != &library_state<Library>::of_process().loaded) return {};
-  if (driver::uses_libcuda() || driver::current_entry_points().init == nullptr) return {};
+  if (works_on_driver<Library>() || driver::current_entry_points().init == nullptr) return {};
   text_builder out;
   out << Library::name
       << " works with the NVIDIA driver alone, and this program runs on another, such as the CPU "

@@ -6,8 +6,8 @@
 #include <gpu/core/error.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/system/environment.hpp>
+#include <gpu/system/processor.hpp>
 #include <gpu/system/shared_library.hpp>
-#include <gpu/system/toolkit_target.hpp>
 
 #include <glob.h>
 
@@ -15,6 +15,12 @@
 #include <initializer_list>
 
 namespace gpu { inline namespace v1 { namespace detail {
+
+/// Folders with a processor's name, which a toolkit that supports several platforms has.
+inline constexpr const char* toolkit_target_libraries =
+    is_arm ? "targets/sbsa-linux/lib" : "targets/x86_64-linux/lib";
+inline constexpr const char* toolkit_target_headers =
+    is_arm ? "targets/sbsa-linux/include" : "targets/x86_64-linux/include";
 
 /// One library of the toolkit: the names of its file and of the folders that only it has.
 struct toolkit_library {
@@ -113,5 +119,18 @@ template <class Library> struct run_time_library {
     return find_symbol<void*>(opened, function);
   }
 };
+
+/// Returns whether a library is at least of this version, or says in `reason` which one it is.
+/// `get_property` is null if the library lacks more than one function, and told so elsewhere.
+inline bool has_version(int (*get_property)(int property, int* value), const char* name,
+                        int least_major, int least_minor, text_builder& reason) noexcept {
+  if (get_property == nullptr) return true;
+  int major = 0, minor = 0;
+  get_property(0, &major);
+  get_property(1, &minor);
+  if (major > least_major || (major == least_major && minor >= least_minor)) return true;
+  reason << "this is " << name << ' ' << major << '.' << minor;
+  return false;
+}
 
 }}}  // namespace gpu::v1::detail
