@@ -5,6 +5,7 @@
 
 #include <gpu/core/error.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/libraries/library_errors.hpp>  // IWYU pragma: export
 #include <gpu/system/environment.hpp>
 #include <gpu/system/processor.hpp>
 #include <gpu/system/shared_library.hpp>
