@@ -5,6 +5,7 @@
 #include <gpu/core/error_code.hpp>
 
 namespace gpu { inline namespace v1 {
+
 namespace detail {
 
 inline error_kind compile_kind(int) noexcept { return error_kind::compile; }

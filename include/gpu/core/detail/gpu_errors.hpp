@@ -6,6 +6,7 @@
 #include <gpu/core/error_code.hpp>
 
 namespace gpu { inline namespace v1 {
+
 namespace detail {
 
 inline constexpr char gpu_code_names[] =

@@ -6,6 +6,7 @@
 #include <gpu/core/error_code.hpp>
 
 namespace gpu { inline namespace v1 {
+
 namespace detail {
 
 /// Values of `CUresult`. They are repeated here because errors need no `cuda.h`, and because
