@@ -2,12 +2,12 @@
 /// \file
 /// Writes and launches the kernels of `histogram` and `bincount`.
 
-#include <gpu/algorithm/detail/boolean_header.hpp>
-#include <gpu/algorithm/detail/histogram_header.hpp>
-#include <gpu/algorithm/detail/numbers_header.hpp>
 #include <gpu/algorithm/detail/sort_call.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/detail/written_number.hpp>
+#include <gpu/device/embedded/boolean.hpp>
+#include <gpu/device/embedded/histogram.hpp>
+#include <gpu/device/embedded/numbers.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

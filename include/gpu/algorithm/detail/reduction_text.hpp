@@ -4,7 +4,7 @@
 
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/loop_text.hpp>
-#include <gpu/algorithm/detail/reduction_header.hpp>
+#include <gpu/device/embedded/reduction.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

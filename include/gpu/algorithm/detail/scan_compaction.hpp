@@ -2,10 +2,10 @@
 /// \file
 /// Writes the texts of scans that move chosen elements to neighboring places, and launches them.
 
-#include <gpu/algorithm/detail/scan_compaction_header.hpp>
 #include <gpu/algorithm/detail/scan_kernel.hpp>
 #include <gpu/algorithm/detail/scan_shared.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/device/embedded/compaction.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

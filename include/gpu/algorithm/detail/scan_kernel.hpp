@@ -4,8 +4,8 @@
 
 #include <gpu/algorithm/detail/loop_plan.hpp>
 #include <gpu/algorithm/detail/loop_text.hpp>
-#include <gpu/algorithm/detail/scan_header.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/device/embedded/scan.hpp>
 #include <gpu/memory/fill.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
@@ -29,7 +29,7 @@ struct scan_state : loop_state {
 inline constexpr unsigned scan_threads = 512;
 /// Bytes of values that a thread holds: 32 floats in 8 groups.
 inline constexpr unsigned scan_bytes = 128;
-/// Tiles that combine each other's totals, as in <gpu/scan.hpp>.
+/// Tiles that combine each other's totals, as in `<gpu/device/scan.cuh>`.
 inline constexpr std::size_t tiles_of_group = 128;
 
 /// Returns the form of a scan's kernel: a tile's size depends on the types alone.

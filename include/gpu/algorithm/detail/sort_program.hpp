@@ -3,9 +3,9 @@
 /// Chooses and writes the kernels that sort.
 
 #include <gpu/algorithm/detail/kernel_store.hpp>
-#include <gpu/algorithm/detail/sort_header.hpp>
-#include <gpu/algorithm/detail/sort_sweep_header.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/device/embedded/sort.hpp>
+#include <gpu/device/embedded/sort_sweep.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -3,7 +3,7 @@
 /// Sorts segments: positions by key, then by segment, both stable, so that each segment is sorted.
 
 #include <gpu/algorithm/detail/sort_call.hpp>
-#include <gpu/algorithm/detail/sort_segments_header.hpp>
+#include <gpu/device/embedded/sort_segments.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

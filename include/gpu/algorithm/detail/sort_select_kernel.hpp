@@ -3,7 +3,7 @@
 /// Generates and launches the kernels of `top_k`.
 
 #include <gpu/algorithm/detail/sort_call.hpp>
-#include <gpu/algorithm/detail/sort_select_header.hpp>
+#include <gpu/device/embedded/sort_select.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

@@ -13,7 +13,7 @@ __device__ inline unsigned long long gpu_taken(const unsigned long long index, c
 })gpu";
 
 /// For values of the types of that header, which parameters of the kernel need not have.
-inline constexpr char numbers_include[] = "#include <gpu/numbers.hpp>";
+inline constexpr char numbers_include[] = "#include <gpu/device/numbers.cuh>";
 
 /// As Python and NumPy divide: the remainder has the sign of the divisor. An integer divided by 0
 /// is 0.
