@@ -1,6 +1,8 @@
 #pragma once
 /// \file
-/// Device functions that the texts of some operations call. A kernel has those that it needs.
+/// Device functions that the texts of some operations call. A kernel has those that it needs. They
+/// are no header of `gpu/device/`: one with all of them takes NVRTC 2 ms of 30 longer, and its
+/// `#include` in a preamble 7 ms more, because such a program is compiled without `--minimal`.
 
 namespace gpu { inline namespace v1 { namespace detail {
 
