@@ -4,6 +4,7 @@
 
 #include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
+#include <gpu/algorithm/detail/run_sort.hpp>
 #include <gpu/algorithm/detail/sort_call.hpp>
 #include <gpu/algorithm/detail/sort_header.hpp>
 #include <gpu/algorithm/detail/sort_kernel.hpp>
