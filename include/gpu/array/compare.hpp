@@ -10,6 +10,7 @@
 #include <gpu/algorithm/detail/run_named.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/ranges.hpp>
+#include <gpu/array/view_shape.hpp>  // IWYU pragma: keep
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
