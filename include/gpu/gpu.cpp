@@ -5,6 +5,7 @@
 #  define GPU_COMPILED
 #endif
 
+// IWYU pragma: begin_keep
 #include <gpu/algorithm/detail/run_elementwise.hpp>
 #include <gpu/algorithm/detail/run_elementwise_inl.hpp>
 #include <gpu/algorithm/detail/run_named.hpp>
@@ -15,3 +16,4 @@
 #include <gpu/array/detail/run_expressions_inl.hpp>
 #include <gpu/compiler/compile.hpp>
 #include <gpu/compiler/nvrtc/compile_inl.hpp>
+// IWYU pragma: end_keep

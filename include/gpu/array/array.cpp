@@ -2,5 +2,5 @@
 // GPU_COMPILER_COMPILED, gpu/compiler/compile.cpp has the code.
 
 #if !defined(GPU_COMPILER_COMPILED)
-#  include <gpu/gpu.cpp>
+#  include <gpu/gpu.cpp>  // IWYU pragma: keep
 #endif

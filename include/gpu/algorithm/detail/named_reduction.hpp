@@ -10,7 +10,6 @@
 #include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
-#include <gpu/core/error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
