@@ -4,6 +4,7 @@
 
 #include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
+#include <gpu/algorithm/detail/run_sort.hpp>
 #include <gpu/algorithm/detail/sort_call.hpp>
 #include <gpu/algorithm/detail/sort_kernel.hpp>
 #include <gpu/algorithm/detail/sort_program.hpp>
@@ -14,6 +15,7 @@
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/device/embedded/sort_select.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `find_or_compile`: what `compile` does once its source is a program.
+/// The definitions of gpu/compiler/compile.hpp: what `compile` does once its source is a program.
 
 #include <gpu/compiler/cache/program_cache.hpp>
 #include <gpu/compiler/cache/through_cache.hpp>
@@ -12,6 +12,7 @@
 #include <gpu/compiler/options/recent_request.hpp>
 #include <gpu/compiler/options/resolve_request.hpp>
 #include <gpu/compiler/program.hpp>
+#include <gpu/core/detail/compiled.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/libraries/nvrtc_functions.hpp>
@@ -36,9 +37,8 @@ inline result<compiled_program> find_or_compile(const program& p, const compile_
   return through_cache(cache, compilation, complete ? &words : nullptr);
 }
 
-/// The same with the program in `made`.
-inline result<> compile_to(const program& p, const compile_options& options, source_location where,
-                           compiled_program& made) {
+GPU_INLINE stable_result compile_program(const program& p, const compile_options& options,
+                                         source_location where, compiled_program& made) {
   made = GPU_TRY(find_or_compile(p, options, where));
   return {};
 }
