@@ -5,10 +5,8 @@
 #include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/sort_call.hpp>
-#include <gpu/algorithm/detail/sort_header.hpp>
 #include <gpu/algorithm/detail/sort_kernel.hpp>
 #include <gpu/algorithm/detail/sort_program.hpp>
-#include <gpu/algorithm/detail/sort_select_header.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/compiler/compile_options.hpp>
@@ -17,6 +15,7 @@
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/device/embedded/sort_select.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel/kernel.hpp>
