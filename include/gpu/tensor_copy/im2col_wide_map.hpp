@@ -3,6 +3,7 @@
 /// `make_im2col_wide_map`: describes images for copies of pixels along one row, on devices of
 /// compute capability 10.0 and later.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -34,11 +35,8 @@ enum class im2col_width : int {
 
 /// The enumerator, such as "stated"; null for a value that this library does not know.
 constexpr const char* name_of(im2col_width width) noexcept {
-  switch (width) {
-    case im2col_width::stated: return "stated";
-    case im2col_width::pixels_128: return "pixels_128";
-  }
-  return nullptr;
+  using enum im2col_width;
+  return detail::find_name(width, {{stated, "stated"}, {pixels_128, "pixels_128"}});
 }
 
 /// As `im2col_box`, but pixels follow each other along the last axis of pixels alone.
