@@ -305,12 +305,7 @@ result<> check_semaphores(const char* function, const Operation* all, std::size_
   constexpr bool signals = std::same_as<Operation, semaphore_signal>;
   for (std::size_t i = 0; i < count; ++i)
     GPU_TRY(check_semaphore(function, all[i].semaphore, all[i].value, signals, context, where));
-  if (count <= most_semaphores) return {};
-  text_builder out;
-  out << count << " semaphores are more than the limit of " << most_semaphores
-      << " in one call. Use several calls.";
-  return fail(
-      refusal(errc::invalid_argument, function, out.finish(), where, count, most_semaphores));
+  return require_at_most(count, most_semaphores, "semaphores", function, where);
 }
 
 /// Queues signals or waits; `Member` is the driver's function for them.

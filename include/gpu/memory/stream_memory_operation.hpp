@@ -192,13 +192,7 @@ inline result<> check_memory_operation(const char* function, const memory_operat
 inline result<> check_memory_operations(const char* function, const memory_operation* operations,
                                         std::size_t count, context_ref in,
                                         source_location where) noexcept {
-  if (count > most_memory_operations) {
-    text_builder out;
-    out << count << " operations are more than the limit of " << most_memory_operations
-        << " in one call. Use several calls.";
-    return fail(refusal(errc::invalid_argument, function, out.finish(), where, count,
-                        most_memory_operations));
-  }
+  GPU_TRY(require_at_most(count, most_memory_operations, "operations", function, where));
   for (std::size_t i = 0; i < count; ++i)
     GPU_TRY(check_memory_operation(function, operations[i], in, where));
   return {};
