@@ -2,6 +2,7 @@
 /// \file
 /// Streams, the ordered queues of device work: `stream` owns one, `stream_ref` names one.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/expected.hpp>
@@ -31,11 +32,8 @@ enum class stream_kind : unsigned {
 
 /// Returns the kind's name, such as "non_blocking"; null for any other value.
 constexpr const char* name_of(stream_kind kind) noexcept {
-  switch (kind) {
-    case stream_kind::blocking: return "blocking";
-    case stream_kind::non_blocking: return "non_blocking";
-  }
-  return nullptr;
+  using enum stream_kind;
+  return detail::find_name(kind, {{blocking, "blocking"}, {non_blocking, "non_blocking"}});
 }
 
 struct stream_options {

@@ -12,6 +12,7 @@
 /// its mode that does not block, so a rank that is missing is an error after a time limit, and
 /// nothing waits forever.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -45,14 +46,10 @@ enum class nccl_operation : int { sum = 0, product = 1, max = 2, min = 3, averag
 
 /// Returns the operation's name, such as "sum"; null for any other value.
 constexpr const char* name_of(nccl_operation operation) noexcept {
-  switch (operation) {
-    case nccl_operation::sum: return "sum";
-    case nccl_operation::product: return "product";
-    case nccl_operation::max: return "max";
-    case nccl_operation::min: return "min";
-    case nccl_operation::average: return "average";
-  }
-  return nullptr;
+  using enum nccl_operation;
+  return detail::find_name(
+      operation,
+      {{sum, "sum"}, {product, "product"}, {max, "max"}, {min, "min"}, {average, "average"}});
 }
 
 struct nccl_options {

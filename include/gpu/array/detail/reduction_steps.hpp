@@ -24,6 +24,7 @@
 #include <gpu/memory/detail/view_fault.hpp>
 
 #include <cstddef>
+#include <gpu/core/detail/size_product.hpp>
 #include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
@@ -156,11 +157,7 @@ class reduction_steps {
       out.extents[out.rank] = reduced ? 1 : step.extents[axis];
       out.memory.count *= out.extents[out.rank++];
     }
-    std::ptrdiff_t dense = 1;
-    for (int axis = out.rank; axis-- > 0;) {
-      out.strides[axis] = dense;
-      dense *= static_cast<std::ptrdiff_t>(out.extents[axis]);
-    }
+    set_dense_strides(out.extents, out.strides, out.rank);
     const char* const wanted = step.texts().wanted;
     if (wanted == nullptr || step.count() != 0 || out.memory.count == 0) return {};
     text_builder shape;
