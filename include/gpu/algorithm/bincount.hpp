@@ -10,6 +10,7 @@
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
 #include <gpu/algorithm/detail/reduction_text.hpp>
+#include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/sort_kernel.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
@@ -24,6 +25,7 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/fill.hpp>

@@ -31,14 +31,14 @@ cuda_error run_expressions_compiled(const evaluation& call, const expression_tar
   return error_or_none(run_expressions_here(call, targets, count, step));
 }
 
-cuda_error run_named_to_host_compiled(named_kernels*& slot, const named_reduction& from,
+cuda_error run_named_to_host_compiled(shared_reductions& all, const named_reduction& from,
                                       const named_call& made, void* values) {
-  return error_or_none(run_named_to_host_here(slot, from, made, values));
+  return error_or_none(run_named_to_host_here(all, from, made, values));
 }
 
-cuda_error run_named_into_compiled(named_kernels*& slot, const named_reduction& from,
+cuda_error run_named_into_compiled(shared_reductions& all, const named_reduction& from,
                                    const named_call& made, const reduction_output* outputs) {
-  return error_or_none(run_named_into_here(slot, from, made, outputs));
+  return error_or_none(run_named_into_here(all, from, made, outputs));
 }
 
 cuda_error run_sort_compiled(const sort_request& request) {

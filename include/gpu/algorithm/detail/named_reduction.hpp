@@ -9,18 +9,16 @@
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
 #include <gpu/algorithm/detail/reduction_text.hpp>
+#include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
-#include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
-#include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/system/made_once.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -79,9 +77,7 @@ struct named_kernels : reduction_state {
   text definition;  ///< of the structure
   std::uint64_t most = 0;
 };
-struct delete_named_kernels {
-  void operator()(named_kernels* kernels) const noexcept { delete kernels; }
-};
+using shared_reductions = shared_states<named_kernels>;
 
 /// Describes what is combined, and how.
 inline void describe_combination(named_kernels& made, const named_reduction& from) {
@@ -120,17 +116,12 @@ inline result<> describe_named(named_kernels& made, const named_reduction& from,
   return {};
 }
 
-/// Returns the kernels in `slot`. If it is empty, they are described, and kept until the process
-/// ends.
-inline result<named_kernels*> find_named(named_kernels*& slot, const named_reduction& from,
+/// Returns the kernels, the only ones in `all`, which are described on the first call.
+inline result<named_kernels*> find_named(shared_reductions& all, const named_reduction& from,
                                          source_location where) {
-  named_kernels* const known = __atomic_load_n(&slot, __ATOMIC_ACQUIRE);
-  if (known != nullptr) return known;
-  return catch_bad_alloc(from.function, where, [&]() -> result<named_kernels*> {
-    unique_handle<named_kernels*, delete_named_kernels> made(new named_kernels);
-    GPU_TRY(describe_named(*made.get(), from, where));
-    return made_once(slot, [&] { return made.release(); });
-  });
+  return &GPU_TRY(all.find(from.function, {}, where, [&](named_kernels& made) {
+            return describe_named(made, from, where);
+          }))->state;
 }
 
 /// A call of a named reduction.
@@ -169,18 +160,18 @@ inline result<> check_result_count(const loop_call& call, std::uint64_t most, st
 }
 
 /// Does what `run_named_to_host` does.
-inline result<> run_named_to_host_here(named_kernels*& slot, const named_reduction& from,
+inline result<> run_named_to_host_here(shared_reductions& all, const named_reduction& from,
                                        const named_call& made, void* values) {
-  named_kernels& kernels = *GPU_TRY(find_named(slot, from, made.where));
+  named_kernels& kernels = *GPU_TRY(find_named(all, from, made.where));
   const loop_call call{kernels, made.stream, made.where, made.arguments};
   GPU_TRY(check_reads(call, made));
   return reduce_to_host(call, values);
 }
 
 /// Does what `run_named_into` does.
-inline result<> run_named_into_here(named_kernels*& slot, const named_reduction& from,
+inline result<> run_named_into_here(shared_reductions& all, const named_reduction& from,
                                     const named_call& made, const reduction_output* outputs) {
-  named_kernels& kernels = *GPU_TRY(find_named(slot, from, made.where));
+  named_kernels& kernels = *GPU_TRY(find_named(all, from, made.where));
   const loop_call call{kernels, made.stream, made.where, made.arguments};
   GPU_TRY(check_reads(call, made));
   const std::size_t segments = outputs[0].operand.memory.count;
@@ -191,46 +182,41 @@ inline result<> run_named_into_here(named_kernels*& slot, const named_reduction&
 }
 
 #if defined(GPU_ARRAY_COMPILED)
-cuda_error run_named_to_host_compiled(named_kernels*& slot, const named_reduction& from,
+cuda_error run_named_to_host_compiled(shared_reductions& all, const named_reduction& from,
                                       const named_call& made, void* values);
-cuda_error run_named_into_compiled(named_kernels*& slot, const named_reduction& from,
+cuda_error run_named_into_compiled(shared_reductions& all, const named_reduction& from,
                                    const named_call& made, const reduction_output* outputs);
 #endif
 
-/// Runs a named reduction, whose kernels are kept in `slot`, and returns its values on the host.
-inline result<> run_named_to_host(named_kernels*& slot, const named_reduction& from,
+/// Runs a named reduction, whose kernels are kept in `all`, and returns its values on the host.
+inline result<> run_named_to_host(shared_reductions& all, const named_reduction& from,
                                   const named_call& made, void* values) {
 #if defined(GPU_ARRAY_COMPILED)
-  return result_of_error(run_named_to_host_compiled(slot, from, made, values));
+  return result_of_error(run_named_to_host_compiled(all, from, made, values));
 #else
-  return run_named_to_host_here(slot, from, made, values);
+  return run_named_to_host_here(all, from, made, values);
 #endif
 }
 
-/// Runs a named reduction, whose kernels are kept in `slot`, into device memory.
-inline result<> run_named_into(named_kernels*& slot, const named_reduction& from,
+/// Runs a named reduction, whose kernels are kept in `all`, into device memory.
+inline result<> run_named_into(shared_reductions& all, const named_reduction& from,
                                const named_call& made, const reduction_output* outputs) {
 #if defined(GPU_ARRAY_COMPILED)
-  return result_of_error(run_named_into_compiled(slot, from, made, outputs));
+  return result_of_error(run_named_into_compiled(all, from, made, outputs));
 #else
-  return run_named_into_here(slot, from, made, outputs);
+  return run_named_into_here(all, from, made, outputs);
 #endif
 }
 
-/// The kernels of a family of types. A `Family` has a `static constexpr named_reduction text`.
-template <class Family> named_kernels*& named_slot() noexcept {
-  static named_kernels* slot = nullptr;  // constant initialization: no guard, so no lock in a fork
-  return slot;
-}
-
-/// Reduces all elements to values on the host, one after the other in `values`.
+/// Reduces all elements to values on the host, one after the other in `values`. A `Family` has a
+/// `static constexpr named_reduction text`.
 template <class Family> result<> reduce_named(const named_call& call, void* values) {
-  return run_named_to_host(named_slot<Family>(), Family::text, call, values);
+  return run_named_to_host(states_of<Family, named_kernels>(), Family::text, call, values);
 }
 /// Reduces to device memory.
 template <class Family>
 result<> reduce_named_into(const named_call& call, const reduction_output* outputs) {
-  return run_named_into(named_slot<Family>(), Family::text, call, outputs);
+  return run_named_into(states_of<Family, named_kernels>(), Family::text, call, outputs);
 }
 
 /// Reduces `x`, whose elements are of type `T`, to the value that the family calls `result_type`.

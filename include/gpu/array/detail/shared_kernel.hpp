@@ -5,8 +5,8 @@
 #include <gpu/algorithm/detail/elementwise_kernel.hpp>
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/scan_shared.hpp>
 #include <gpu/algorithm/detail/shared_elements.hpp>
+#include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>

@@ -5,9 +5,11 @@
 #include <gpu/algorithm/detail/elementwise_kernel.hpp>
 #include <gpu/algorithm/detail/indexed_axes.hpp>
 #include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 
 #include <type_traits>
 
