@@ -16,6 +16,7 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/axis_order.hpp>
+#include <gpu/memory/copy.hpp>  // IWYU pragma: keep
 #include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/detail/pick_axes.hpp>
 #include <gpu/memory/detail/shape_text.hpp>

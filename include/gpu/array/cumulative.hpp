@@ -27,6 +27,7 @@
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/inclusive_scan.hpp>
 #include <gpu/array/array.hpp>
+#include <gpu/array/creation.hpp>  // IWYU pragma: keep
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/cumulative_launch.hpp>
 #include <gpu/array/detail/element_kind.hpp>

@@ -7,12 +7,15 @@
 #include <gpu/algorithm/detail/shared_elements.hpp>
 #include <gpu/algorithm/dot.hpp>
 #include <gpu/array/array.hpp>
+#include <gpu/array/creation.hpp>  // IWYU pragma: keep
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/cublaslt_product.hpp>
 #include <gpu/array/detail/matmul_kernel.hpp>
 #include <gpu/array/detail/product_shape.hpp>
 #include <gpu/array/detail/ranges.hpp>
+#include <gpu/array/evaluate.hpp>  // IWYU pragma: keep
 #include <gpu/array/view_axes.hpp>
+#include <gpu/array/view_shape.hpp>  // IWYU pragma: keep
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/expected.hpp>

@@ -3,8 +3,10 @@
 /// `pad` makes a margin around an array.
 
 #include <gpu/array/array.hpp>
+#include <gpu/array/creation.hpp>  // IWYU pragma: keep
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/ranges.hpp>
+#include <gpu/array/evaluate.hpp>  // IWYU pragma: keep
 #include <gpu/core/count.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>

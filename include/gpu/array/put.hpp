@@ -8,6 +8,7 @@
 #include <gpu/algorithm/detail/shared_elements.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/gather.hpp>
+#include <gpu/algorithm/scatter.hpp>  // IWYU pragma: keep
 #include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>
 #include <gpu/array/detail/along_axis.hpp>

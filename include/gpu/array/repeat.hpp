@@ -4,8 +4,11 @@
 
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/array/array.hpp>
+#include <gpu/array/creation.hpp>  // IWYU pragma: keep
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/ranges.hpp>
+#include <gpu/array/evaluate.hpp>    // IWYU pragma: keep
+#include <gpu/array/view_shape.hpp>  // IWYU pragma: keep
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>

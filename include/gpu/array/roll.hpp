@@ -3,8 +3,11 @@
 /// `roll` moves elements along an axis, and those beyond the end to the beginning.
 
 #include <gpu/array/array.hpp>
+#include <gpu/array/creation.hpp>  // IWYU pragma: keep
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/ranges.hpp>
+#include <gpu/array/evaluate.hpp>    // IWYU pragma: keep
+#include <gpu/array/view_shape.hpp>  // IWYU pragma: keep
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>

@@ -23,6 +23,7 @@
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/gather.hpp>
 #include <gpu/array/array.hpp>
+#include <gpu/array/creation.hpp>  // IWYU pragma: keep
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_layout.hpp>
@@ -32,6 +33,7 @@
 #include <gpu/array/detail/take_flat.hpp>
 #include <gpu/array/expression.hpp>
 #include <gpu/array/view_axes.hpp>
+#include <gpu/array/view_shape.hpp>  // IWYU pragma: keep
 #include <gpu/core/detail/size_product.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>

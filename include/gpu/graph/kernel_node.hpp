@@ -10,9 +10,11 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/graph/graph_node.hpp>
 #include <gpu/graph/node_description.hpp>
+#include <gpu/kernel/detail/argument_pack.hpp>  // IWYU pragma: keep
 #include <gpu/kernel/detail/kernel_limits.hpp>
 #include <gpu/kernel/detail/kernel_record.hpp>
 #include <gpu/kernel/detail/launch_checks.hpp>
+#include <gpu/kernel/detail/launch_mistakes.hpp>  // IWYU pragma: keep
 #include <gpu/kernel/detail/prepared_launch.hpp>
 #include <gpu/kernel/host_argument.hpp>
 #include <gpu/kernel/kernel.hpp>

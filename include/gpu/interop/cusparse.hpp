@@ -10,6 +10,7 @@
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/cublaslt_product.hpp>
 #include <gpu/array/detail/ranges.hpp>
+#include <gpu/array/evaluate.hpp>  // IWYU pragma: keep
 #include <gpu/array/view_axes.hpp>
 #include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/core/error.hpp>

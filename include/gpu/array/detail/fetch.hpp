@@ -4,6 +4,7 @@
 
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/host_bytes.hpp>
+#include <gpu/array/evaluate.hpp>  // IWYU pragma: keep
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>

@@ -3,11 +3,13 @@
 /// The array of a .npy file, or of a member of an .npz file: its header and its elements.
 
 #include <gpu/array/array.hpp>
+#include <gpu/array/creation.hpp>  // IWYU pragma: keep
 #include <gpu/array/detail/byte_sink.hpp>
 #include <gpu/array/detail/byte_source.hpp>
 #include <gpu/array/detail/file_transfer.hpp>
 #include <gpu/array/detail/npy_header.hpp>
 #include <gpu/array/detail/npy_header_reader.hpp>
+#include <gpu/array/evaluate.hpp>  // IWYU pragma: keep
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/size_product.hpp>
 #include <gpu/core/error.hpp>
