@@ -8,7 +8,7 @@
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
 #include <gpu/algorithm/detail/reduction_text.hpp>
-#include <gpu/algorithm/detail/scan_shared.hpp>
+#include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>

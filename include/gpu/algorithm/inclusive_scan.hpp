@@ -7,6 +7,7 @@
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/scan_kernel.hpp>
 #include <gpu/algorithm/detail/scan_shared.hpp>
+#include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/scan.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>

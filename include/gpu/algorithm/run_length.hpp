@@ -8,6 +8,7 @@
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/scan_compaction.hpp>
 #include <gpu/algorithm/detail/scan_shared.hpp>
+#include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>

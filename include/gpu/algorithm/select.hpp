@@ -11,6 +11,7 @@
 #include <gpu/algorithm/detail/scan_compaction.hpp>
 #include <gpu/algorithm/detail/scan_kernel.hpp>
 #include <gpu/algorithm/detail/scan_shared.hpp>
+#include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/located.hpp>

@@ -23,6 +23,7 @@
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/algorithm/detail/scan_kernel.hpp>
 #include <gpu/algorithm/detail/scan_shared.hpp>
+#include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/inclusive_scan.hpp>
 #include <gpu/array/array.hpp>

@@ -20,6 +20,7 @@
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/algorithm/detail/scan_compaction.hpp>
 #include <gpu/algorithm/detail/scan_shared.hpp>
+#include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/select.hpp>
 #include <gpu/array/array.hpp>

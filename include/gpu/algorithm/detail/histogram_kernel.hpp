@@ -8,7 +8,6 @@
 #include <gpu/algorithm/detail/sort_program.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/compiler/compile_options.hpp>
-#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/detail/written_number.hpp>
@@ -185,12 +184,9 @@ inline result<> run_histogram(const histogram_request& request) {
   const std::uint64_t shared = share_memory(request, arguments);
   const histogram_form form{request.element, request.kind, request.bins().element_bytes == 8,
                             shared != 0};
-  kernel_store* const store = shared_store<histogram_kernels>();
-  if (store == nullptr)
-    return fail(out_of_host_memory_error(request.function, sizeof(kernel_store), request.where));
-  const untyped_kernel* const kernel = GPU_TRY(
-      store->find(request.stream, form.store_key(), request.where,
-                  [&](generated_program& program) { return write_histogram(form, program); }));
+  const untyped_kernel* const kernel = GPU_TRY(find_generated<histogram_kernels>(
+      request.function, request.stream, form.store_key(), request.where,
+      [&](generated_program& program) { return write_histogram(form, program); }));
   const int multiprocessors = GPU_TRY(
       attribute<device_attribute::multiprocessor_count>(request.stream.device(), request.where));
   const std::uint64_t most =

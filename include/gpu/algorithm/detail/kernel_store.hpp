@@ -2,6 +2,8 @@
 /// \file
 /// `kernel_store`: generated kernels, compiled when they are first needed on a device and kept.
 
+#include <gpu/algorithm/detail/shared_states.hpp>
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/compile.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/compiled_program.hpp>
@@ -21,7 +23,6 @@
 #include <gpu/kernel/launch_config.hpp>
 #include <gpu/kernel/module.hpp>
 #include <gpu/system/environment.hpp>
-#include <gpu/system/made_once.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -76,12 +77,6 @@ class kernel_store {
       sequence<untyped_kernel> made = GPU_TRY(build(described, on, where));
       return add(wanted, std::move(made), where);
     });
-  }
-
-  template <class Describe>
-  result<const untyped_kernel*> find(const stream_ref& stream, std::uint64_t key,
-                                     source_location where, Describe describe) {
-    return find(stream.device(), key, where, describe);
   }
 
   /// Returns the kernel of `key` for a device, or null before `find` has compiled it.
@@ -154,11 +149,15 @@ class kernel_store {
   entry* first_ = nullptr;
 };
 
-/// Returns the store of the kernels that `Family` generates. A store that functions share is never
-/// destroyed: the kernels are kept until the process ends. Null if the host is out of memory.
-template <class Family> kernel_store* shared_store() noexcept {
-  static kernel_store* store = nullptr;  // constant initialization: no guard, so no lock in a fork
-  return made_once(store, [] { return new (std::nothrow) kernel_store; });
+/// Returns the kernel of `key` that a `Family` of the library's functions generates, as
+/// `kernel_store::find` does. It is kept until the process ends.
+template <class Family, class Describe>
+result<const untyped_kernel*> find_generated(const char* function, const stream_ref& stream,
+                                             std::uint64_t key, source_location where,
+                                             Describe describe) {
+  kernel_store* const store = GPU_TRY((find_shared<Family, kernel_store>(
+      function, {}, where, [](kernel_store&) -> result<> { return {}; })));
+  return store->find(stream.device(), key, where, describe);
 }
 
 /// Launches a generated kernel. `arguments` points to as many pointers as the kernel has

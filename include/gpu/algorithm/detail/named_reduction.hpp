@@ -6,16 +6,17 @@
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
 #include <gpu/algorithm/detail/reduction_text.hpp>
+#include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
-#include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/system/made_once.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -72,9 +73,7 @@ struct named_kernels : reduction_state {
   text definition;  ///< of the structure
   std::uint64_t most = 0;
 };
-struct delete_named_kernels {
-  void operator()(named_kernels* kernels) const noexcept { delete kernels; }
-};
+using shared_reductions = shared_states<named_kernels>;
 
 /// Describes what is combined, and how.
 inline void describe_combination(named_kernels& made, const named_reduction& from) {
@@ -113,17 +112,12 @@ inline result<> describe_named(named_kernels& made, const named_reduction& from,
   return {};
 }
 
-/// Returns the kernels in `slot`. If it is empty, they are described, and kept until the process
-/// ends.
-inline result<named_kernels*> find_named(named_kernels*& slot, const named_reduction& from,
+/// Returns the kernels, the only ones in `all`, which are described on the first call.
+inline result<named_kernels*> find_named(shared_reductions& all, const named_reduction& from,
                                          source_location where) {
-  named_kernels* const known = __atomic_load_n(&slot, __ATOMIC_ACQUIRE);
-  if (known != nullptr) return known;
-  return catch_bad_alloc(from.function, where, [&]() -> result<named_kernels*> {
-    unique_handle<named_kernels*, delete_named_kernels> made(new named_kernels);
-    GPU_TRY(describe_named(*made.get(), from, where));
-    return made_once(slot, [&] { return made.release(); });
-  });
+  return &GPU_TRY(all.find(from.function, {}, where, [&](named_kernels& made) {
+            return describe_named(made, from, where);
+          }))->state;
 }
 
 /// A call of a named reduction.

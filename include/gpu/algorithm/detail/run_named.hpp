@@ -18,28 +18,23 @@
 
 namespace gpu { inline namespace v1 { namespace detail {
 
-/// Runs a named reduction, whose kernels are kept in `slot`, and returns its values on the host.
-stable_result run_named_to_host(named_kernels*& slot, const named_reduction& from,
+/// Runs a named reduction, whose kernels are kept in `all`, and returns its values on the host.
+stable_result run_named_to_host(shared_reductions& all, const named_reduction& from,
                                 const named_call& made, void* values);
 
-/// Runs a named reduction, whose kernels are kept in `slot`, into device memory.
-stable_result run_named_into(named_kernels*& slot, const named_reduction& from,
+/// Runs a named reduction, whose kernels are kept in `all`, into device memory.
+stable_result run_named_into(shared_reductions& all, const named_reduction& from,
                              const named_call& made, const reduction_output* outputs);
 
-/// The kernels of a family of types. A `Family` has a `static constexpr named_reduction text`.
-template <class Family> named_kernels*& named_slot() noexcept {
-  static named_kernels* slot = nullptr;  // constant initialization: no guard, so no lock in a fork
-  return slot;
-}
-
-/// Reduces all elements to values on the host, one after the other in `values`.
+/// Reduces all elements to values on the host, one after the other in `values`. A `Family` has a
+/// `static constexpr named_reduction text`.
 template <class Family> result<> reduce_named(const named_call& call, void* values) {
-  return run_named_to_host(named_slot<Family>(), Family::text, call, values);
+  return run_named_to_host(states_of<Family, named_kernels>(), Family::text, call, values);
 }
 /// Reduces to device memory.
 template <class Family>
 result<> reduce_named_into(const named_call& call, const reduction_output* outputs) {
-  return run_named_into(named_slot<Family>(), Family::text, call, outputs);
+  return run_named_into(states_of<Family, named_kernels>(), Family::text, call, outputs);
 }
 
 /// Reduces `x`, whose elements are of type `T`, to the value that the family calls `result_type`.

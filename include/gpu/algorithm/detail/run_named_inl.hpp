@@ -41,17 +41,17 @@ inline result<> check_result_count(const loop_call& call, std::uint64_t most, st
                       length, most));
 }
 
-GPU_INLINE stable_result run_named_to_host(named_kernels*& slot, const named_reduction& from,
+GPU_INLINE stable_result run_named_to_host(shared_reductions& all, const named_reduction& from,
                                            const named_call& made, void* values) {
-  named_kernels& kernels = *GPU_TRY(find_named(slot, from, made.where));
+  named_kernels& kernels = *GPU_TRY(find_named(all, from, made.where));
   const loop_call call{kernels, made.stream, made.where, made.arguments};
   GPU_TRY(check_reads(call, made));
   return reduce_to_host(call, values);
 }
 
-GPU_INLINE stable_result run_named_into(named_kernels*& slot, const named_reduction& from,
+GPU_INLINE stable_result run_named_into(shared_reductions& all, const named_reduction& from,
                                         const named_call& made, const reduction_output* outputs) {
-  named_kernels& kernels = *GPU_TRY(find_named(slot, from, made.where));
+  named_kernels& kernels = *GPU_TRY(find_named(all, from, made.where));
   const loop_call call{kernels, made.stream, made.where, made.arguments};
   GPU_TRY(check_reads(call, made));
   const std::size_t segments = outputs[0].operand.memory.count;

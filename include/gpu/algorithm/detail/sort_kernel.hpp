@@ -5,6 +5,7 @@
 #include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/sort_program.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -47,11 +48,9 @@ struct sort_kernels;
 /// Returns the kernels of a form: one, or that which counts and that which sorts by a digit.
 inline result<const untyped_kernel*> find_sort_kernels(const sort_request& request,
                                                        const sort_form& form) {
-  kernel_store* const store = shared_store<sort_kernels>();
-  if (store == nullptr)
-    return fail(out_of_host_memory_error(request.function, sizeof(kernel_store), request.where));
-  return store->find(request.stream, form.store_key(), request.where,
-                     [&](generated_program& program) { return write_sort(form, program); });
+  return find_generated<sort_kernels>(
+      request.function, request.stream, form.store_key(), request.where,
+      [&](generated_program& program) { return write_sort(form, program); });
 }
 
 /// `gpu::sorting::state`, which only the device reads.

@@ -11,7 +11,6 @@
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/compiler/compile_options.hpp>
-#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -97,13 +96,11 @@ struct segments_request {
   segments_form form;
 
   result<const untyped_kernel*> kernels(sort_value moved) const {
-    kernel_store* const store = shared_store<segments_kernels>();
-    if (store == nullptr)
-      return fail(out_of_host_memory_error(sort.function, sizeof(kernel_store), sort.where));
     segments_form wanted = form;
     wanted.moved = moved;
-    return store->find(sort.stream, wanted.store_key(), sort.where,
-                       [&](generated_program& program) { return write_segments(wanted, program); });
+    return find_generated<segments_kernels>(
+        sort.function, sort.stream, wanted.store_key(), sort.where,
+        [&](generated_program& program) { return write_segments(wanted, program); });
   }
   result<> launch(const untyped_kernel& kernel, void** arguments) const {
     const std::uint64_t blocks = (sort.count - 1) / segments_threads + 1;

@@ -11,7 +11,6 @@
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/compiler/compile_options.hpp>
-#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -79,13 +78,10 @@ struct select_arguments {
 inline result<> select_first(const sort_request& request, std::uint64_t wanted) {
   const sort_key& key = request.key;
   const unsigned index_bytes = request.value.bytes;
-  kernel_store* const store = shared_store<select_kernels>();
-  if (store == nullptr)
-    return fail(out_of_host_memory_error(request.function, sizeof(kernel_store), request.where));
   const std::uint64_t store_key =
       std::uint64_t{key.bytes} << 16 | std::uint64_t{key.exponent} << 8 | index_bytes;
-  const untyped_kernel* const kernels = GPU_TRY(store->find(
-      request.stream, store_key, request.where,
+  const untyped_kernel* const kernels = GPU_TRY(find_generated<select_kernels>(
+      request.function, request.stream, store_key, request.where,
       [&](generated_program& program) { return write_select(key, index_bytes, program); }));
   workspace_parts parts;
   const std::uint64_t state = parts.add(selection_bytes);

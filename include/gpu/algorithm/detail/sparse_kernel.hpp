@@ -9,9 +9,9 @@
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/program.hpp>
-#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/device/embedded/boolean.hpp>
 #include <gpu/device/embedded/loops.hpp>
@@ -116,11 +116,8 @@ inline result<> launch_for_each(const stream_ref& stream, const untyped_kernel& 
 
 inline result<> launch_structure(const stream_ref& stream, structure_kernel which,
                                  std::size_t count, void** arguments, source_location where) {
-  kernel_store* const store = shared_store<sparse_structure_kernels>();
-  if (store == nullptr)
-    return fail(out_of_host_memory_error("gpu::csr_matrix", sizeof(kernel_store), where));
-  const untyped_kernel* const kernels =
-      GPU_TRY(store->find(stream, 0, where, write_sparse_structure));
+  const untyped_kernel* const kernels = GPU_TRY(find_generated<sparse_structure_kernels>(
+      "gpu::csr_matrix", stream, 0, where, write_sparse_structure));
   return launch_for_each(stream, kernels[static_cast<unsigned>(which)], count, arguments, where);
 }
 
@@ -128,12 +125,10 @@ inline result<> launch_structure(const stream_ref& stream, structure_kernel whic
 template <class T>
 result<const untyped_kernel*> find_product_kernels(const stream_ref& stream,
                                                    source_location where) {
-  kernel_store* const store = shared_store<sparse_product_kernels<T>>();
-  if (store == nullptr)
-    return fail(out_of_host_memory_error("gpu::csr_matrix", sizeof(kernel_store), where));
-  return store->find(stream, 0, where, [](generated_program& program) {
-    return write_sparse_product(element_type_of<T>(), program);
-  });
+  return find_generated<sparse_product_kernels<T>>(
+      "gpu::csr_matrix", stream, 0, where, [](generated_program& program) {
+        return write_sparse_product(element_type_of<T>(), program);
+      });
 }
 
 /// A product: the memory of the matrix and of the vectors. Numbers are those of the matrix's type.

@@ -22,7 +22,7 @@
 namespace gpu { inline namespace v1 { namespace detail {
 
 inline const text& text_at(const expression_word* words) noexcept {
-  return reinterpret_cast<const interned_text*>(static_cast<std::uintptr_t>(words[1]))->characters;
+  return reinterpret_cast<const interned_text*>(static_cast<std::uintptr_t>(words[1]))->code;
 }
 
 /// A value in the body of a kernel: a variable, or an operand.

@@ -7,6 +7,7 @@
 #include <gpu/algorithm/detail/run_elementwise.hpp>
 #include <gpu/algorithm/detail/scan_shared.hpp>
 #include <gpu/algorithm/detail/shared_elements.hpp>
+#include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>

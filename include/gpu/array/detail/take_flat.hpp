@@ -5,6 +5,7 @@
 #include <gpu/algorithm/detail/indexed_axes.hpp>
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/run_elementwise.hpp>
+#include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
