@@ -212,11 +212,14 @@ TEST_CASE("each call of a sum may fail", "[algorithm][sum][cpu]") {
 TEST_CASE("each allocation of a named reduction may fail", "[algorithm][sum][cpu]") {
   using family = gpu::detail::sum_family<float, double>;
   CHECK(test::sweep_host_memory([]() -> gpu::result<> {
-          gpu::detail::named_kernels* slot = nullptr;
-          gpu::detail::named_kernels* const made =
-              GPU_TRY(gpu::detail::find_named(slot, family::text, gpu::source_location::current()));
-          CHECK(made == slot);
-          delete made;
+          const auto where = gpu::source_location::current();
+          gpu::detail::shared_reductions all;
+          GPU_TRY(gpu::detail::find_named(all, family::text, where));
+          const auto no_other = [](gpu::detail::named_kernels&) -> gpu::result<> {
+            FAIL_CHECK("found nothing");
+            return {};
+          };
+          delete GPU_TRY(all.find("", {}, where, no_other));
           return {};
         }) == "");
 }

@@ -3,7 +3,6 @@
 /// `cusolver_handle`: least squares and eigenvalues of symmetric matrices by cuSOLVER, which is
 /// opened when the first handle is made.
 
-#include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/detail/fetch.hpp>
 #include <gpu/array/detail/ranges.hpp>
@@ -15,10 +14,11 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/workspace.hpp>
 #include <gpu/interop/cublas.hpp>
-#include <gpu/interop/detail/cusolver_functions.hpp>
-#include <gpu/interop/detail/library_handle.hpp>
-#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/libraries/cusolver_functions.hpp>
+#include <gpu/libraries/library_handle.hpp>
+#include <gpu/libraries/require_libcuda.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/axis_order.hpp>

@@ -25,7 +25,7 @@ TEST_CASE("a text is found again among very many others", "[array]") {
   // A list would take minutes.
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
   for (int i = 0; i < count; ++i) {
-    if (name(i) != made[std::size_t(i)]->characters.c_str()) FAIL(i);
+    if (name(i) != made[std::size_t(i)]->code.c_str()) FAIL(i);
   }
   CHECK(intern("") == intern(""));
   CHECK(intern(std::string("a\0b", 3)) != intern("a"));

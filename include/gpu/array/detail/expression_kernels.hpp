@@ -2,30 +2,28 @@
 /// \file
 /// The kernels of expressions, found by what the expressions are made of.
 
-#include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/elementwise_kernel.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_form.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/loop_plan.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
-#include <gpu/algorithm/detail/snippet_access.hpp>
-#include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/algorithm/elementwise/elementwise_kernel.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_layout.hpp>
 #include <gpu/array/detail/expression_text.hpp>
 #include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/detail/operation.hpp>
-#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
-#include <gpu/core/unique_handle.hpp>
-#include <gpu/system/made_once.hpp>
+#include <gpu/generated/element_type.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_form.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/loop_plan.hpp>
+#include <gpu/generated/shared_states.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/generated/snippet_access.hpp>
+#include <gpu/generated/snippet_options.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -55,9 +53,6 @@ inline result<> make_result(const expression_target& target, const expression_la
 template <class State> struct structure_kernels {
   State loops;
   loop_form usual;  ///< for contiguous, aligned operands, if they are loaded before the text
-  std::uint32_t hash = 0;
-  sequence<std::uint32_t> key;
-  structure_kernels* next = nullptr;
 };
 using expression_kernels = structure_kernels<loop_state>;
 
@@ -175,71 +170,20 @@ inline result<> describe_expression(const evaluation& call, const expression_lay
   return {};
 }
 
-/// All kernels of expressions in this library, or of their reductions. They are kept until the
-/// process ends.
-template <class State> class structure_store {
- public:
-  using kernels = structure_kernels<State>;
-
-  /// Returns the kernels of a structure, which `describe(state)` describes on first use. Looking
-  /// them up takes no lock; if two threads describe one structure at the same time, both are kept
-  /// and one is used.
-  template <class Describe>
-  result<kernels*> find(const evaluation& call, const expression_layout& layout,
-                        Describe describe) {
-    const std::uint32_t hash = hash_of(layout);
-    kernels*& bucket = buckets_[hash % bucket_count];
-    kernels* const head = __atomic_load_n(&bucket, __ATOMIC_ACQUIRE);
-    for (kernels* each = head; each != nullptr; each = each->next) {
-      if (each->hash == hash && each->key.size() == layout.key_size &&
-          __builtin_memcmp(each->key.data(), layout.key, layout.key_size * sizeof *layout.key) == 0)
-        return each;
-    }
-    return catch_bad_alloc(call.function, call.where, [&]() -> result<kernels*> {
-      unique_handle<kernels*, delete_kernels> made(new kernels);
-      made.get()->hash = hash;
-      made.get()->key = sequence<std::uint32_t>(layout.key, layout.key + layout.key_size);
-      made.get()->next = head;
-      GPU_TRY(describe(made.get()->loops));
-      made.get()->usual = spread_groups(usual_form(made.get()->loops));
-      while (!__atomic_compare_exchange_n(&bucket, &made.get()->next, made.get(), true,
-                                          __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
-      }
-      return made.release();
-    });
-  }
-
-  /// Returns the store, or null if the host is out of memory.
-  static structure_store* shared() noexcept {
-    static structure_store* store = nullptr;  // constant initialization: no lock in a fork
-    return made_once(store, [] { return new (std::nothrow) structure_store; });
-  }
-
- private:
-  static constexpr std::size_t bucket_count = 256;
-  struct delete_kernels {
-    void operator()(kernels* each) const noexcept { delete each; }
-  };
-
-  static std::uint32_t hash_of(const expression_layout& layout) noexcept {
-    std::uint64_t hash = layout.key_size;
-    for (std::size_t k = 0; k < layout.key_size; ++k)
-      hash = (hash ^ layout.key[k]) * 0x9e3779b97f4a7c15u + (hash >> 29);
-    return static_cast<std::uint32_t>(hash >> 32);
-  }
-
-  kernels* buckets_[bucket_count] = {};
-};
-
-/// Returns the kernels of a structure of expressions.
+/// Returns the kernels of a structure of expressions, which `describe(state)` describes on the
+/// first call.
 template <class State, class Describe>
 result<structure_kernels<State>*> find_structure(const evaluation& call,
                                                  const expression_layout& layout,
                                                  Describe describe) {
-  structure_store<State>* const store = structure_store<State>::shared();
-  if (store == nullptr)
-    return fail(out_of_host_memory_error(call.function, sizeof *store, call.where));
-  return store->find(call, layout, describe);
+  const string_ref key(reinterpret_cast<const char*>(layout.key),
+                       layout.key_size * sizeof *layout.key);
+  return find_shared<expression_layout, structure_kernels<State>>(
+      call.function, {key}, call.where, [&](structure_kernels<State>& made) -> result<> {
+        GPU_TRY(describe(made.loops));
+        made.usual = spread_groups(usual_form(made.loops));
+        return {};
+      });
 }
 
 /// Returns the kernels of an expression.

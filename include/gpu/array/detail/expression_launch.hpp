@@ -2,15 +2,7 @@
 /// \file
 /// Runs expressions: finds or compiles the kernel, and launches it.
 
-#include <gpu/algorithm/detail/elementwise_kernel.hpp>
-#include <gpu/algorithm/detail/kernel_store.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_form.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/loop_patch.hpp>
-#include <gpu/algorithm/detail/loop_plan.hpp>
-#include <gpu/algorithm/detail/shared_elements.hpp>
-#include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/algorithm/elementwise/elementwise_kernel.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_arguments.hpp>
 #include <gpu/array/detail/expression_kernels.hpp>
@@ -27,6 +19,14 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/kernel_store.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_form.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/loop_patch.hpp>
+#include <gpu/generated/loop_plan.hpp>
+#include <gpu/generated/shared_elements.hpp>
+#include <gpu/generated/workspace.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
@@ -36,6 +36,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <gpu/core/detail/size_product.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -250,11 +251,7 @@ inline result<> run_by_copy(const evaluation& call, const expression_target* tar
       copy.memory = copy_end_of(memory.back());
       copy.memory.count = elements;
       copy.contiguous = true;
-      std::ptrdiff_t dense = 1;
-      for (int axis = copy.rank; axis-- > 0;) {
-        copy.strides[axis] = dense;
-        dense *= static_cast<std::ptrdiff_t>(copy.extents[axis]);
-      }
+      set_dense_strides(copy.extents, copy.strides, copy.rank);
       copies.push_back(copy);
       first.push_back({targets[t].expression, &copies.back(), kind});
     }

@@ -2,7 +2,6 @@
 /// \file
 /// `expression_writer`: turns expressions into the texts of a kernel.
 
-#include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_layout.hpp>
 #include <gpu/array/detail/expression_words.hpp>
@@ -14,6 +13,7 @@
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/generated/snippet.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@
 namespace gpu { inline namespace v1 { namespace detail {
 
 inline const text& text_at(const expression_word* words) noexcept {
-  return reinterpret_cast<const interned_text*>(static_cast<std::uintptr_t>(words[1]))->characters;
+  return reinterpret_cast<const interned_text*>(static_cast<std::uintptr_t>(words[1]))->code;
 }
 
 /// A value in the body of a kernel: a variable, or an operand.

@@ -2,21 +2,16 @@
 /// \file
 /// `intern`: texts that live as long as the process, so that expressions can point at them.
 
-#include <gpu/compiler/detail/text_set.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
-#include <gpu/core/text.hpp>
-
-#include <cstdint>
-#include <new>
+#include <gpu/generated/shared_states.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
-/// A text in a tree: those whose hashes go on with the same two bits are below one of the four.
-struct interned_text {
-  text characters;
-  std::uint64_t hash;
-  interned_text* below[4] = {};
-};
+/// A text is a key without a state.
+struct no_state {};
+using interned_text = shared_states<no_state>::entry;
 
 /// Returns the text with these characters, which is made on first use and never destroyed; null if
 /// the host is out of memory. Each different text takes about 80 bytes and its characters until the
@@ -24,28 +19,11 @@ struct interned_text {
 /// **Threads**: takes no lock. **Cost**: a look at as many texts as the number of all has digits,
 /// to the base of 4.
 inline const interned_text* intern(string_ref characters) noexcept {
-  static interned_text* first = nullptr;  // constant initialization: no lock in a fork
-  const std::uint64_t hash = quick_hash(characters, 0);
-  interned_text** slot = &first;
-  interned_text* made = nullptr;
-  for (unsigned bits = 0;; bits += 2) {
-    interned_text* here = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-    if (here == nullptr) {
-      if (made == nullptr) made = new (std::nothrow) interned_text{characters.to_text(), hash};
-      if (made == nullptr || made->characters.lost()) {
-        delete made;
-        return nullptr;
-      }
-      if (__atomic_compare_exchange_n(slot, &here, made, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
-        return made;
-    }
-    // Another thread may have put one here meanwhile.
-    if (here->hash == hash && string_ref(here->characters) == characters) {
-      delete made;
-      return here;
-    }
-    slot = &here->below[hash >> bits % 64 & 3];
-  }
+  static constinit shared_states<no_state> all;  // no guard, so no lock in a fork
+  const result<interned_text*> found =
+      all.find("gpu::formula", {characters}, source_location::current(),
+               [](no_state&) -> result<> { return {}; });
+  return found.has_value() ? *found : nullptr;
 }
 
 }}}  // namespace gpu::v1::detail

@@ -2,14 +2,9 @@
 /// \file
 /// Writes the text of the kernel of matrix products, and launches it.
 
-#include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/kernel_store.hpp>
-#include <gpu/algorithm/detail/loop_plan.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/product_shape.hpp>
 #include <gpu/compiler/compile_options.hpp>
-#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
@@ -18,6 +13,10 @@
 #include <gpu/device/embedded/numbers.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/element_type.hpp>
+#include <gpu/generated/kernel_store.hpp>
+#include <gpu/generated/loop_plan.hpp>
+#include <gpu/generated/number_type.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/memory/shape.hpp>
 
@@ -105,18 +104,14 @@ template <class T>
 result<> run_product(const char* function, const stream_ref& stream, CUdeviceptr a, CUdeviceptr b,
                      CUdeviceptr c, product_shape s, source_location where) {
   constexpr product_type type = product_type_of<T>();
-  kernel_store* const store = shared_store<matmul_family<T>>();
-  if (store == nullptr)
-    return fail(out_of_host_memory_error(function, sizeof(kernel_store), where));
   constexpr std::size_t enough = 96;  // tiles for the multiprocessors of a large GPU
   const bool large = product_tile::of(type.value_bytes, true).count(s) >= enough;
   const product_tile tile = product_tile::of(type.value_bytes, large);
   const std::size_t blocks = tile.count(s);
   GPU_TRY(require_grid(function, blocks, blocks, where));
-  const untyped_kernel* const kernel =
-      GPU_TRY(store->find(stream, large ? 1 : 0, where, [&](generated_program& program) {
-        return write_product(type, tile, program);
-      }));
+  const untyped_kernel* const kernel = GPU_TRY((find_generated<matmul_family<T>>(
+      function, stream, large ? 1 : 0, where,
+      [&](generated_program& program) { return write_product(type, tile, program); })));
   void* pointers[] = {&a, &b, &c, &s};
   return launch_generated(stream, {static_cast<std::uint32_t>(blocks), 256}, *kernel, pointers,
                           where);

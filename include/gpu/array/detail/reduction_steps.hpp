@@ -3,9 +3,7 @@
 /// Evaluates expressions in which others are reduced: each reduction by itself first, and then what
 /// is left, in which its result is a view.
 
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/reduction_kernel.hpp>
-#include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/algorithm/reduce/reduction_kernel.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_kernels.hpp>
 #include <gpu/array/detail/expression_launch.hpp>
@@ -19,11 +17,14 @@
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/workspace.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/shape_text.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 
 #include <cstddef>
+#include <gpu/core/detail/size_product.hpp>
 #include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
@@ -156,11 +157,7 @@ class reduction_steps {
       out.extents[out.rank] = reduced ? 1 : step.extents[axis];
       out.memory.count *= out.extents[out.rank++];
     }
-    std::ptrdiff_t dense = 1;
-    for (int axis = out.rank; axis-- > 0;) {
-      out.strides[axis] = dense;
-      dense *= static_cast<std::ptrdiff_t>(out.extents[axis]);
-    }
+    set_dense_strides(out.extents, out.strides, out.rank);
     const char* const wanted = step.texts().wanted;
     if (wanted == nullptr || step.count() != 0 || out.memory.count == 0) return {};
     text_builder shape;

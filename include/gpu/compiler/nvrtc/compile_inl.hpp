@@ -12,10 +12,10 @@
 #include <gpu/compiler/options/recent_request.hpp>
 #include <gpu/compiler/options/resolve_request.hpp>
 #include <gpu/compiler/program.hpp>
-#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/core/detail/compiled.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 #include <gpu/system/no_cancellation.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {

@@ -2,15 +2,14 @@
 /// \file
 /// Makes the numbers of MT19937 in the memory of an engine, from where fills read them.
 
-#include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/compiler/compile_options.hpp>
-#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/device/embedded/mt19937.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/kernel_store.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/random/detail/mt19937_jumps.hpp>
 #include <gpu/random/detail/random_request.hpp>
@@ -39,11 +38,8 @@ inline result<std::uint64_t> make_mt19937(const random_request& request, const s
                                           std::uint64_t range, std::uint64_t begin,
                                           std::uint64_t count, source_location where) {
   const char* const function = request.recipe().function;
-  kernel_store* const store = shared_store<mt19937_family>();
-  if (store == nullptr)
-    return fail(out_of_host_memory_error(function, sizeof(kernel_store), where));
-  const untyped_kernel* const kernels =
-      GPU_TRY(store->find(stream, 0, where, [](generated_program& program) -> result<> {
+  const untyped_kernel* const kernels = GPU_TRY(find_generated<mt19937_family>(
+      function, stream, 0, where, [](generated_program& program) -> result<> {
         program.kernel = required(text("gpu_mt19937"));
         program.more_kernels.push_back(required(text("gpu_mt19937_few")));
         program.headers.push_back({mt19937_header_name, mt19937_header});
