@@ -11,7 +11,6 @@
 #include <gpu/algorithm/detail/sort_segments_header.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
-#include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -80,9 +79,7 @@ inline result<> write_segments(const segments_form& form, generated_program& pro
       << "(const gpu_position* positions, const gpu_value* from, gpu_value* to, " << last
       << "move_in_segments(positions, from, to, gpu::sorting::segments<gpu_offset>{offsets, "
          "count}, n);\n}\n";
-  program.source.part("gpu_sort_segments.cu", required(out.finish()));
-  program.options.default_device = true;
-  program.options.standard = cpp_standard::cpp17;
+  program.set_source("gpu_sort_segments.cu", out);
   return {};
 }
 
@@ -166,9 +163,7 @@ inline result<> sort_segments_of(const char* function, const stream_ref& stream,
                                  sort_order order, source_location where) {
   GPU_TRY(check_keys(function, stream, keys, order, where));
   if (values != nullptr) {
-    GPU_TRY(require_usable(function, stream, *values, where));
-    GPU_TRY(require_same_count(function, keys, *values, where));
-    GPU_TRY(require_disjoint(function, keys, *values, where));
+    GPU_TRY(check_moved(function, stream, keys, *values, where));
     GPU_TRY(require_disjoint(function, *values, offsets.elements, where));
   }
   GPU_TRY(require_usable(function, stream, offsets.elements, where));
