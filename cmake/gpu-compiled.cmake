@@ -1,17 +1,15 @@
 # The parts of the library whose code is worth compiling once for all programs that link it, instead of in
-# each source: gpu::compiler has that of gpu::compile, gpu::array that of arrays and algorithms and
-# gpu::compiler with it, gpu::cpu_driver that of the CPU driver. Nothing is compiled unless a target links it.
+# each source: gpu::compiled has that of gpu::compile, algorithms and arrays, gpu::cpu_driver that of the CPU
+# driver. Nothing is compiled unless a target links it.
 
 function(gpu_add_compiled include_dir)
-  add_library(gpu-compiler STATIC EXCLUDE_FROM_ALL "${include_dir}/gpu/compiler/compile.cpp")
-  add_library(gpu::compiler ALIAS gpu-compiler)
-  target_link_libraries(gpu-compiler PUBLIC gpu::gpu)
-  target_compile_definitions(gpu-compiler PUBLIC GPU_COMPILER_COMPILED)
-
-  add_library(gpu-array STATIC EXCLUDE_FROM_ALL "${include_dir}/gpu/array/array.cpp")
-  add_library(gpu::array ALIAS gpu-array)
-  target_link_libraries(gpu-array PUBLIC gpu::compiler)
-  target_compile_definitions(gpu-array PUBLIC GPU_ARRAY_COMPILED)
+  add_library(gpu-compiled STATIC EXCLUDE_FROM_ALL "${include_dir}/gpu/gpu.cpp")
+  add_library(gpu::compiled ALIAS gpu-compiled)
+  target_link_libraries(gpu-compiled PUBLIC gpu::gpu)
+  target_compile_definitions(gpu-compiled PUBLIC GPU_COMPILED)
+  # The names before there was one for all. They are not defined after the next release.
+  add_library(gpu::compiler ALIAS gpu-compiled)
+  add_library(gpu::array ALIAS gpu-compiled)
 
   add_library(gpu-cpu-driver STATIC EXCLUDE_FROM_ALL "${include_dir}/gpu/testing/cpu_driver.cpp")
   add_library(gpu::cpu_driver ALIAS gpu-cpu-driver)

@@ -3,8 +3,8 @@
 /// Arrays of any number of axes: made, copied, computed, printed and saved.
 ///
 /// A program of several sources compiles the code of generated kernels once: it links the CMake
-/// target `gpu::array`, or compiles gpu/array/array.cpp as one of its sources and defines
-/// `GPU_ARRAY_COMPILED` for all of them. See docs/arrays.md.
+/// target `gpu::compiled`, or compiles gpu/gpu.cpp as one of its sources and defines `GPU_COMPILED`
+/// for all of them. See docs/arrays.md.
 
 // IWYU pragma: begin_exports
 #include <gpu/array/array.hpp>

@@ -8,6 +8,7 @@
 #include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/caching_allocator.hpp>
+#include <gpu/memory/caching_operations.hpp>
 #include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>
 #include <gpu/memory/copy.hpp>

@@ -44,7 +44,7 @@ class GpuConan(ConanFile):
         self.info.clear()
 
     def package_info(self):
-        # The package brings its own gpu-config.cmake, which finds cuda.h and has gpu::cpu_driver.
+        # The package brings its own gpu-config.cmake, which finds cuda.h and has gpu::compiled and gpu::cpu_driver.
         self.cpp_info.set_property("cmake_find_mode", "none")
         self.cpp_info.builddirs = [os.path.join("lib", "cmake", "gpu")]
         self.cpp_info.bindirs = []

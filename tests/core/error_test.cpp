@@ -1,10 +1,9 @@
 #include "support/catch.hpp"
 
 #include <gpu/core/error.hpp>
+#include <gpu/driver/detail/driver_errors.hpp>
 
 #include <cuda.h>
-
-#include <nvrtc.h>
 #include <cstring>
 #include <string>
 
@@ -25,6 +24,13 @@ cuda_error own_error(errc code) {
   return gpu::detail::refusal(code, "gpu::something", gpu::text("a sentence."),
                               source_location::current(), 7, 5);
 }
+
+/// A domain of this test's own.
+constexpr gpu::detail::error_codes imagined_codes{
+    .number = 99, .name = "imagined", .names = "1 IMAGINED_FIRST\0", .kind = [](int) noexcept {
+      return error_kind::compile;
+    }};
+constexpr error_domain imagined(imagined_codes);
 
 }  // namespace
 
@@ -56,7 +62,7 @@ TEST_CASE("error: the message tells the whole story", "[core][error]") {
   CHECK(own_error(errc::size_mismatch).message().contains("a sentence."));
 }
 
-TEST_CASE("error: names are those of cuda.h and nvrtc.h", "[core][error]") {
+TEST_CASE("error: names are those of cuda.h", "[core][error]") {
   const auto name = [](error_domain domain, int code) {
     return std::string(cuda_error(domain, code, "x", {}).name());
   };
@@ -64,15 +70,6 @@ TEST_CASE("error: names are those of cuda.h and nvrtc.h", "[core][error]") {
   CHECK(name(error_domain::driver, CUDA_ERROR_ILLEGAL_ADDRESS) == "CUDA_ERROR_ILLEGAL_ADDRESS");
   CHECK(name(error_domain::driver, CUDA_ERROR_NOT_READY) == "CUDA_ERROR_NOT_READY");
   CHECK(name(error_domain::driver, CUDA_ERROR_UNKNOWN) == "CUDA_ERROR_UNKNOWN");
-  CHECK(name(error_domain::nvrtc, NVRTC_ERROR_COMPILATION) == "NVRTC_ERROR_COMPILATION");
-  CHECK(name(error_domain::nvjitlink, 13) == "NVJITLINK_ERROR_ARCH_MISMATCH");
-  CHECK(name(error_domain::nvjitlink, 18) == "NVJITLINK_ERROR_LTO_NOT_ENABLED");
-  CHECK(name(error_domain::cublas, 15) == "CUBLAS_STATUS_NOT_SUPPORTED");
-  CHECK(name(error_domain::nccl, 6) == "ncclRemoteError");
-  CHECK(name(error_domain::cufft, 16) == "CUFFT_NOT_SUPPORTED");
-  CHECK(name(error_domain::cusolver, 9) == "CUSOLVER_STATUS_NOT_SUPPORTED");
-  CHECK(name(error_domain::cusparse, 10) == "CUSPARSE_STATUS_NOT_SUPPORTED");
-  CHECK(name(error_domain::curand, 1) == "unknown");
   CHECK(name(error_domain::gpu, static_cast<int>(errc::no_driver)) == "no_driver");
   CHECK(name(error_domain::gpu, static_cast<int>(errc::capture_prohibited)) ==
         "capture_prohibited");
@@ -87,18 +84,6 @@ TEST_CASE("error: kinds are those that a caller handles alike", "[core][error]")
   CHECK(driver_error(CUDA_ERROR_INVALID_HANDLE).kind() == error_kind::logic);
   CHECK(driver_error(CUDA_ERROR_INVALID_PTX).kind() == error_kind::compile);
   CHECK(driver_error(CUDA_ERROR_NO_DEVICE).kind() == error_kind::runtime);
-  CHECK(cuda_error(error_domain::nvrtc, NVRTC_ERROR_COMPILATION, "x", {}).kind() ==
-        error_kind::compile);
-  CHECK(cuda_error(error_domain::nvrtc, NVRTC_ERROR_OUT_OF_MEMORY, "x", {}).kind() ==
-        error_kind::memory);
-  CHECK(cuda_error(error_domain::nvjitlink, 13, "x", {}).kind() == error_kind::compile);
-  CHECK(cuda_error(error_domain::curand, 102, "x", {}).kind() == error_kind::runtime);
-  CHECK(cuda_error(error_domain::cublas, 3, "x", {}).kind() == error_kind::memory);
-  CHECK(cuda_error(error_domain::cublas, 7, "x", {}).kind() == error_kind::runtime);
-  CHECK(cuda_error(error_domain::nccl, 5, "x", {}).kind() == error_kind::runtime);
-  CHECK(cuda_error(error_domain::cufft, 2, "x", {}).kind() == error_kind::memory);
-  CHECK(cuda_error(error_domain::cusolver, 2, "x", {}).kind() == error_kind::memory);
-  CHECK(cuda_error(error_domain::cusparse, 2, "x", {}).kind() == error_kind::memory);
   CHECK(driver_error(CUDA_ERROR_ECC_UNCORRECTABLE).kind() == error_kind::runtime);
   CHECK(driver_error(CUDA_ERROR_CONTEXT_IS_DESTROYED).kind() == error_kind::logic);
   CHECK(own_error(errc::out_of_host_memory).kind() == error_kind::memory);
@@ -124,7 +109,7 @@ TEST_CASE("error: sticky are those that lose the context", "[core][error]") {
     CHECK(!driver_error(code).is_sticky());
   }
   CHECK(!own_error(errc::no_driver).is_sticky());
-  CHECK(!cuda_error(error_domain::nvrtc, 700, "x", {}).is_sticky());
+  CHECK(!cuda_error(imagined, 700, "x", {}).is_sticky());
 }
 
 TEST_CASE("error: equal by domain and code", "[core][error]") {
@@ -133,46 +118,56 @@ TEST_CASE("error: equal by domain and code", "[core][error]") {
   CHECK(own_error(errc::no_driver) == errc::no_driver);
   CHECK(!(own_error(errc::no_driver) == errc::driver_too_old));
   CHECK(!(driver_error(1) == errc::no_driver));
-  CHECK(!(driver_error(1) == cuda_error(error_domain::nvrtc, 1, "x", {})));
+  CHECK(!(driver_error(1) == cuda_error(imagined, 1, "x", {})));
 }
 
 TEST_CASE("error: every code that has advice has a name", "[core][error]") {
   for (int code = 1; code < 1000; ++code) {
-    for (const error_domain domain :
-         {error_domain::driver, error_domain::nvrtc, error_domain::nvjitlink, error_domain::cublas,
-          error_domain::nccl, error_domain::cufft, error_domain::cusolver,
-          error_domain::cusparse}) {
-      if (gpu::detail::error_advice(domain, code) != nullptr) {
-        CHECK(gpu::detail::error_code_name(domain, code) != nullptr);
-      }
+    if (error_domain::driver.advice_for(code) != nullptr) {
+      CHECK(error_domain::driver.name_of(code) != nullptr);
     }
   }
 }
 
 TEST_CASE("error: the advice is about the code", "[core][error]") {
-  const auto advice = [](error_domain domain, int code) {
-    return std::string(cuda_error(domain, code, "x", {}).message().c_str());
+  const std::string message = driver_error(CUDA_ERROR_UNSUPPORTED_PTX_VERSION).message().c_str();
+  INFO(message);
+  CHECK(message.find("update the driver") != std::string::npos);
+}
+
+TEST_CASE("error: a domain describes its codes", "[core][error]") {
+  const cuda_error first(imagined, 1, "x", {}), other(imagined, 2, "x", {});
+  CHECK(std::string(first.name()) == "IMAGINED_FIRST");
+  CHECK(std::string(first.message().c_str()) == "x: IMAGINED_FIRST (1)");
+  CHECK(std::string(other.message().c_str()) == "x: unknown (2)");
+  CHECK(other.kind() == error_kind::compile);
+  CHECK(!other.is_sticky());
+}
+
+// Each shared library may have its own description of a domain.
+TEST_CASE("error: domains are compared by number", "[core][error]") {
+  static constexpr gpu::detail::error_codes copy = gpu::detail::driver_errors;
+  CHECK(error_domain(copy) == error_domain::driver);
+  CHECK(cuda_error(error_domain(copy), 2, "x", {}) == driver_error(2));
+  CHECK(error_domain::gpu != error_domain::driver);
+}
+
+TEST_CASE("error: a domain can be the case of a switch", "[core][error]") {
+  const auto is_driver = [](const cuda_error& error) {
+    switch (error.domain()) {
+      case error_domain::driver: return true;
+      case error_domain::gpu:
+      default: return false;
+    }
   };
-  const auto has = [](const std::string& message, const char* words) {
-    INFO(message);
-    CHECK(message.find(words) != std::string::npos);
-  };
-  has(advice(error_domain::nvjitlink, 3), "INVALID_INPUT (3). Pass a complete");
-  has(advice(error_domain::nvjitlink, 6), "INTERNAL (6). nvJitLink had an internal error");
-  has(advice(error_domain::nvjitlink, 8), "UNRECOGNIZED_INPUT (8). Pass a complete");
-  has(advice(error_domain::nvjitlink, 13), "ARCH_MISMATCH (13). Compile the inputs for the arch");
-  has(advice(error_domain::nvjitlink, 14), "OUTDATED_LIBRARY (14). The LTO-IR comes from a newer");
-  has(advice(error_domain::nvjitlink, 17),
-      "UNSUPPORTED_ARCH (17). This nvJitLink does not support");
-  has(advice(error_domain::nvjitlink, 18), "LTO_NOT_ENABLED (18). Set link_time_optimization");
-  has(advice(error_domain::nvrtc, 7), "BUILTIN_OPERATION_FAILURE (7). libnvrtc-builtins");
-  has(advice(error_domain::driver, CUDA_ERROR_UNSUPPORTED_PTX_VERSION), "update the driver");
-  has(advice(error_domain::cublas, 3), "ALLOC_FAILED (3). Free device buffers");
-  has(advice(error_domain::cufft, 8), "INVALID_SIZE (8). cuFFT does not transform");
-  has(advice(error_domain::cusolver, 4), "ARCH_MISMATCH (4). Install a version of the library");
-  has(advice(error_domain::cusparse, 11), "INSUFFICIENT_RESOURCES (11). The device has too");
-  has(advice(error_domain::nccl, 6), "ncclRemoteError (6). Another rank has failed");
-  CHECK(advice(error_domain::curand, 102) == "x: unknown (102)");
+  CHECK(is_driver(driver_error(1)));
+  CHECK(!is_driver(own_error(errc::no_driver)));
+}
+
+TEST_CASE("error: can be a constant", "[core][error]") {
+  static constexpr gpu::error_domain domain = error_domain::driver;
+  static_assert(domain == error_domain::driver && error_domain::gpu != error_domain::driver);
+  CHECK(std::string(domain.name()) == "cuda");
 }
 
 TEST_CASE("error: the library's own codes have the names of their enumerators", "[core][error]") {

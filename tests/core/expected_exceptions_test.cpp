@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("a throwing assignment leaves an expected as it was", "[expec
     CHECK(throws_from<copies>([&] { subject = value; }));
     REQUIRE_FALSE(subject);
     CHECK(subject.error().value == 1);
-    const expected_of<TestType, copies, error_type> source(test::in_place, 3);
+    const expected_of<TestType, copies, error_type> source(std::in_place, 3);
     CHECK(throws_from<copies>([&] { subject = source; }));
     CHECK(subject.error().value == 1);
     subject = value;
@@ -62,7 +62,7 @@ TEMPLATE_TEST_CASE("a throwing assignment leaves an expected as it was", "[expec
     CHECK(throws_from<moves>([&] { subject = std::move(value); }));
     REQUIRE_FALSE(subject);
     CHECK(subject.error().value == 1);
-    expected_of<TestType, moves, error_type> source(test::in_place, 3);
+    expected_of<TestType, moves, error_type> source(std::in_place, 3);
     CHECK(throws_from<moves>([&] { subject = std::move(source); }));
     CHECK(subject.error().value == 1);
     CHECK(source->value == 3);
@@ -91,7 +91,7 @@ TEMPLATE_TEST_CASE("a throwing assignment leaves an expected as it was", "[expec
     CHECK(subject.error().value == 2);
   }
   SECTION("swap, whichever of the two may throw") {
-    expected_of<TestType, moves, error_type> a(test::in_place, 1);
+    expected_of<TestType, moves, error_type> a(std::in_place, 1);
     expected_of<TestType, moves, error_type> b = failure<TestType>(error_type(2));
     CHECK(throws_from<moves>([&] { swap(a, b); }));
     CHECK(throws_from<moves>([&] { swap(b, a); }));
@@ -118,8 +118,8 @@ TEMPLATE_TEST_CASE("a throwing assignment leaves an expected as it was", "[expec
     CHECK(other.error().value == 2);
   }
   SECTION("a constructor") {
-    CHECK(throws_from<copies>([&] { expected_of<TestType, copies, int> e(test::in_place, 1); }));
-    const expected_of<TestType, copies, int> source(test::in_place, 1);
+    CHECK(throws_from<copies>([&] { expected_of<TestType, copies, int> e(std::in_place, 1); }));
+    const expected_of<TestType, copies, int> source(std::in_place, 1);
     CHECK(throws_from<copies>([&] { auto copy = source; }));
   }
   CHECK(value_type::alive == 0);

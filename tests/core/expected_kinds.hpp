@@ -12,13 +12,6 @@
 
 namespace test {
 
-/// The tag for values built in place, for both implementations.
-struct in_place_for_either {
-  constexpr operator std::in_place_t() const noexcept { return std::in_place; }
-  constexpr operator gpu::fallback::in_place_t() const noexcept { return gpu::fallback::in_place; }
-};
-inline constexpr in_place_for_either in_place{};
-
 /// The library's stand-in, which is there to be tested even where the library does not use it.
 struct stand_in {
   template <class T, class E> using expected = gpu::fallback::expected<T, E>;

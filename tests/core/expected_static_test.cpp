@@ -34,7 +34,7 @@ struct plain {
 
 template <class Kind, class T, class E> constexpr bool changes_state() {
   using subject = expected_of<Kind, T, E>;
-  subject s(test::in_place, 1);
+  subject s(std::in_place, 1);
   if (!(*s == T(1))) return false;
   s = failure<Kind>(E(2));
   if (s || !(s.error() == E(2))) return false;
@@ -48,7 +48,7 @@ template <class Kind, class T, class E> constexpr bool changes_state() {
   swap(s, other);
   s = std::move(other);
   if (!(s.error() == E(6))) return false;
-  other = subject(test::in_place, 7);
+  other = subject(std::in_place, 7);
   const subject last = std::move(other);
   return last.has_value() && !s.has_value();
 }
@@ -96,6 +96,11 @@ struct explicitly_from_int {
   explicit explicitly_from_int(int);
 };
 using throwing = counted<throws::on_copy_and_move, 9>;
+
+template <class X>
+concept has_arrow = requires(X x) { x.operator->(); };
+template <class X>
+concept has_value_or = requires(X x) { x.value_or(1); };
 
 template <class Kind> constexpr bool obeys_the_standard() {
   if constexpr (Kind::is_std || trivial_special_members) {
@@ -146,6 +151,7 @@ template <class Kind> constexpr bool obeys_the_standard() {
   static_assert(!std::is_constructible_v<ints, expected_of<Kind, std::string, int>>);
   static_assert(!std::is_constructible_v<ints, expected_of<Kind, void, int>>);
   static_assert(!std::is_constructible_v<expected_of<Kind, void, int>, ints>);
+  static_assert(std::is_convertible_v<expected_of<Kind, void, int>, expected_of<Kind, void, long>>);
   static_assert(
       !std::is_constructible_v<expected_of<Kind, bool, int>, expected_of<Kind, std::string, int>>);
   static_assert(!std::is_constructible_v<ints, std::string>);
@@ -159,6 +165,13 @@ template <class Kind> constexpr bool obeys_the_standard() {
   static_assert(std::is_same_v<decltype(std::declval<const ints>().value()), const int&&>);
   static_assert(std::is_same_v<decltype(*std::declval<ints>()), int&&>);
   static_assert(std::is_same_v<decltype(std::declval<ints>().error()), int&&>);
+  using nothing = expected_of<Kind, void, int>;
+  static_assert(std::is_void_v<decltype(*std::declval<const nothing&>())>);
+  static_assert(std::is_void_v<decltype(std::declval<nothing>().value())>);
+  static_assert(std::is_void_v<decltype(std::declval<nothing&>().emplace())>);
+  static_assert(std::is_nothrow_default_constructible_v<nothing>);
+  static_assert(!has_arrow<nothing> && has_arrow<ints>);
+  static_assert(!has_value_or<nothing> && has_value_or<ints>);
   static_assert(std::is_same_v<typename ints::template rebind<void>, expected_of<Kind, void, int>>);
   static_assert(
       std::is_same_v<typename ints::unexpected_type, typename Kind::template unexpected<int>>);

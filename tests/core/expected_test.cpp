@@ -42,14 +42,14 @@ TEMPLATE_TEST_CASE("expected is built as a value or an error", "[expected]", sta
   REQUIRE_FALSE(error);
   CHECK(error.error() == 7);
 
-  CHECK(*text_or_int(test::in_place, 3u, 'x') == "xxx");
-  CHECK(*text_or_int(test::in_place, {'a', 'b'}) == "ab");
+  CHECK(*text_or_int(std::in_place, 3u, 'x') == "xxx");
+  CHECK(*text_or_int(std::in_place, {'a', 'b'}) == "ab");
   using unexpect_t = typename TestType::unexpect_t;
   using int_or_list = expected_of<TestType, int, std::vector<int>>;
   CHECK(int_or_list(unexpect_t{}, 2u, 9).error() == std::vector<int>{9, 9});
   CHECK(int_or_list(unexpect_t{}, {1, 2, 3}).error() == std::vector<int>{1, 2, 3});
   CHECK(expected_of<TestType, void, std::string>(unexpect_t{}, "no").error() == "no");
-  CHECK(expected_of<TestType, void, int>(test::in_place).has_value());
+  CHECK(expected_of<TestType, void, int>(std::in_place).has_value());
 }
 
 TEMPLATE_TEST_CASE("expected converts from an expected of other types", "[expected]", stand_in,
@@ -89,7 +89,7 @@ TEMPLATE_TEST_CASE("expected copies, moves and assigns in every pair of states",
                    stand_in, chosen) {
   using subject = expected_of<TestType, value_type, error_type>;
   const auto make = [](bool has_value, int number) {
-    return has_value ? subject(test::in_place, number)
+    return has_value ? subject(std::in_place, number)
                      : subject(typename TestType::unexpect_t{}, number);
   };
   const auto holds = [](const subject& s, bool has_value, int number) {
@@ -186,7 +186,7 @@ TEMPLATE_TEST_CASE("expected holds what can only be moved, or not even that", "[
   CHECK(*std::move(a).value_or(nullptr) == 3);
   CHECK(*std::move(b).error_or(nullptr) == "no");
 
-  expected_of<TestType, pinned, int> fixed(test::in_place, 4);
+  expected_of<TestType, pinned, int> fixed(std::in_place, 4);
   CHECK(fixed->value == 4);
   CHECK(expected_of<TestType, int, int>(3)
             .transform([](int i) { return pinned(i); })  // built in place, never moved

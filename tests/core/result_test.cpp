@@ -46,6 +46,15 @@ struct three {
 };
 template <class A, class B> result<A> first_of(A a, B) { return a; }
 
+gpu::detail::stable_result halve(int& n) {
+  n = GPU_TRY(half(n));
+  return {};
+}
+result<> halve_twice(int& n) {
+  GPU_TRY(halve(n));
+  return halve(n);
+}
+
 int line_of(gpu::located<int> where) { return static_cast<int>(where.where.line()); }
 
 }  // namespace
@@ -122,13 +131,14 @@ TEST_CASE("GPU_TRY: the expression runs once", "[core][result]") {
   CHECK(calls == 1);
 }
 
-TEST_CASE("result: an outcome passes through a cuda_error", "[core][result]") {
-  using gpu::detail::error_or_none, gpu::detail::result_of_error;
-  CHECK(result_of_error(error_or_none({})).has_value());
-  const result<> failed = gpu::detail::fail(half(3).error());
-  const result<> passed = result_of_error(error_or_none(failed));
-  CHECK((!passed && passed.error() == errc::invalid_argument));
-  CHECK(passed.error().message() == failed.error().message());
+TEST_CASE("result: an outcome passes through a stable_result", "[core][result]") {
+  int n = 8;
+  CHECK((halve_twice(n).has_value() && n == 2));
+  for (int each : {6, 3}) {  // the second half fails, and the first
+    const result<> failed = halve_twice(each);
+    CHECK((!failed && failed.error() == errc::invalid_argument));
+    CHECK(failed.error().message() == half(3).error().message());
+  }
 }
 
 TEST_CASE("located: notes the line of the call", "[core][located]") {

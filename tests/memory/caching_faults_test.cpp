@@ -38,17 +38,6 @@ TEST_CASE("caching_allocator: survives every failing call", "[memory][caching][c
   CHECK(test::sweep(operation, {"cuCtxGetCurrent", "cuStreamGetId"}) == "");
 }
 
-TEST_CASE("caching_allocator: says that the host has no memory, wherever it needs some",
-          "[memory][caching][faults][cpu]") {
-  CHECK(test::sweep_host_memory([]() -> gpu::result<> {
-          const gpu::device device = GPU_TRY(gpu::device::get(0));
-          const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
-          auto cache = GPU_TRY(caching_allocator::create(device));
-          const auto whole = GPU_TRY(cache.allocate<char>(stream, 2 * mebibyte));
-          return {};
-        }) == "");
-}
-
 TEST_CASE("caching_allocator: says how much the host lacks, and what to do",
           "[memory][caching][faults][cpu]") {
   if (!test::failing_allocation::possible()) return;

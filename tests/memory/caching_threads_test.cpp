@@ -1,17 +1,13 @@
-// The caching allocators, used by several threads at once.
+// The caching allocator, used by several threads at once.
 
 #include <gpu/memory/caching_allocator.hpp>
-#include <gpu/memory/caching_pinned_allocator.hpp>
 
 #include "support/results.hpp"
 
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/fill.hpp>
 
-#include <algorithm>
-#include <atomic>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <thread>
 #include <vector>
@@ -19,9 +15,7 @@
 namespace caching_threads_test {
 
 using gpu::caching_allocator;
-using gpu::caching_pinned_allocator;
 using gpu::device_buffer;
-using gpu::pinned_buffer;
 using test::value_of;
 
 namespace {
@@ -38,63 +32,7 @@ template <class Work> int wrong_in_threads(int count, Work work) {
   return std::accumulate(wrong.begin(), wrong.end(), 0);
 }
 
-/// Does `each(0)` to `each(count - 1)`, all in threads of their own and at the same moment.
-template <class Each> void all_at_once(int count, Each each) {
-  std::atomic<int> awaited{count};
-  wrong_in_threads(count, [&](int t) {
-    for (--awaited; awaited > 0;) {
-    }
-    each(t);
-    return 0;
-  });
-}
-
-/// Destroys two buffers that are the last of their allocator at the same moment: after its end, or
-/// while it ends.
-template <class Allocator, class Buffer>
-void end_at_once(Allocator allocator, Buffer first, Buffer second, bool after) {
-  std::optional<Allocator> last(std::move(allocator));
-  std::optional<Buffer> buffers[] = {std::move(first), std::move(second)};
-  if (after) last.reset();
-  all_at_once(2, [&](int t) {
-    if (t == 0) last.reset();
-    buffers[t].reset();
-  });
-}
-
 }  // namespace
-
-TEST_CASE("caching_allocator: its end and that of its last buffers meet in several threads",
-          "[memory][caching][cpu][thorough]") {
-  test::own_cpu_driver driver;
-  const gpu::device device = test::first_device();
-  const gpu::stream stream = value_of(gpu::stream::create(device));
-  const std::size_t before = driver.live_objects();
-  for (int round = 0; round < 500; ++round) {
-    caching_allocator cache = value_of(caching_allocator::create(device));
-    auto first = value_of(cache.allocate<char>(stream, 2 * mebibyte));
-    auto second = value_of(cache.allocate<char>(stream, 2 * mebibyte));
-    end_at_once(std::move(cache), std::move(first), std::move(second), round % 2 == 0);
-  }
-  INFO(driver.live_list());
-  CHECK(driver.live_objects() == before);
-}
-
-TEST_CASE("caching_pinned_allocator: its end and that of its last buffers meet in several threads",
-          "[memory][caching][cpu][thorough]") {
-  test::own_cpu_driver driver;
-  const gpu::device device = test::first_device();
-  REQUIRE(gpu::context::primary(device).has_value());
-  const std::size_t before = driver.live_objects();
-  for (int round = 0; round < 500; ++round) {
-    auto cache = value_of(caching_pinned_allocator::create(device));
-    auto first = value_of(cache.allocate<char>(2 * mebibyte));
-    auto second = value_of(cache.allocate<char>(2 * mebibyte));
-    end_at_once(std::move(cache), std::move(first), std::move(second), round % 2 == 0);
-  }
-  INFO(driver.live_list());
-  CHECK(driver.live_objects() == before);
-}
 
 TEST_CASE("caching_allocator: a stream's memory is shared while threads give it back",
           "[memory][caching]") {
@@ -154,90 +92,6 @@ TEST_CASE("caching_allocator: many threads, on streams of their own and on one",
   });
   CHECK(wrong == 0);
   CHECK(cache.statistics().used_blocks == 0);
-}
-
-TEST_CASE("caching_allocator: what one thread had the driver give, no other takes",
-          "[memory][caching]") {
-  const gpu::device device = test::first_device();
-  const gpu::stream stream = value_of(gpu::stream::create(device));
-  caching_allocator cache = value_of(caching_allocator::create(device));
-  cache.stop_holding();  // so that every request is one to the driver
-  const int wrong = wrong_in_threads(4, [&](int) {
-    int found = 0;
-    for (int i = 0; i < 1000; ++i) {
-      const auto made = cache.allocate<char>(stream, 2 * mebibyte);
-      found += !made.has_value() || made->native() == 0;
-    }
-    return found;
-  });
-  CHECK(wrong == 0);
-}
-
-TEST_CASE("caching_pinned_allocator: many threads", "[memory][caching]") {
-  const gpu::device device = test::first_device();
-  auto cache = value_of(caching_pinned_allocator::create(device));
-  const int wrong = wrong_in_threads(4, [&](int t) {
-    int found = 0;
-    std::vector<pinned_buffer<int>> live;
-    for (int i = 0; i < 500; ++i) {
-      auto made = cache.allocate<int>(static_cast<std::size_t>(100 + i * 7 % 900));
-      if (!made.has_value()) {
-        ++found;
-        continue;
-      }
-      std::fill(made->begin(), made->end(), t);
-      live.push_back(*std::move(made));
-      if (live.size() > 10) live.erase(live.begin());
-    }
-    for (auto& each : live)
-      found +=
-          static_cast<int>(each.size()) - static_cast<int>(std::count(each.begin(), each.end(), t));
-    return found;
-  });
-  CHECK(wrong == 0);
-  CHECK(cache.statistics().used_blocks == 0);
-}
-
-TEST_CASE("caching_pinned_allocator: what one thread had the driver give, no other takes",
-          "[memory][caching]") {
-  const gpu::device device = test::first_device();
-  auto cache = value_of(caching_pinned_allocator::create(device));
-  cache.stop_holding();
-  // More threads than there are lanes, so that some share one.
-  const int wrong = wrong_in_threads(12, [&](int) {
-    int found = 0;
-    for (int i = 0; i < 100; ++i) {
-      const auto made = cache.allocate<char>(2 * mebibyte);
-      found += !made.has_value() || made->data() == nullptr;
-    }
-    return found;
-  });
-  CHECK(wrong == 0);
-}
-
-TEST_CASE("caching_pinned_allocator: the counts are right while threads give segments back",
-          "[memory][caching]") {
-  const gpu::device device = test::first_device();
-  auto cache = value_of(caching_pinned_allocator::create(device));
-  cache.stop_holding();
-  constexpr std::size_t threads = 4;
-  const int wrong = wrong_in_threads(threads, [&](int) {
-    int found = 0;
-    for (int i = 0; i < 100; ++i) {
-      const auto made = cache.allocate<char>(2 * mebibyte);
-      const gpu::caching_statistics now = cache.statistics();
-      found += !made.has_value() || now.held_bytes < 2 * mebibyte ||
-               now.held_bytes > threads * 2 * mebibyte || now.segments > threads;
-    }
-    return found;
-  });
-  CHECK(wrong == 0);
-  const gpu::caching_statistics end = cache.statistics();
-  CHECK(end.held_bytes == 0);
-  CHECK(end.segments == 0);
-  CHECK(end.peak_held_bytes >= 2 * mebibyte);
-  CHECK(end.peak_held_bytes <= threads * 2 * mebibyte);
-  CHECK(end.misses == threads * 100);
 }
 
 }  // namespace caching_threads_test

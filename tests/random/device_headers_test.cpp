@@ -14,13 +14,13 @@ const bool offered_before_main = !gpu::detail::offered_headers::find("gpu/random
 TEST_CASE("the headers of random numbers are offered before main", "[random][headers]") {
   CHECK(offered_before_main);
   const std::string all(gpu::detail::offered_headers::find("gpu/random.hpp").c_str());
-  for (const char* each : {"distributions", "mrg32k3a", "philox", "sobol", "xorwow"}) {
+  for (const char* each : {"distributions", "mrg32k3a", "philox", "poisson", "sobol", "xorwow"}) {
     CAPTURE(each);
-    const std::string name = "gpu/device/" + std::string(each) + ".hpp";
+    const std::string name = "gpu/device/" + std::string(each) + ".cuh";
     CHECK(all.find("#include <" + name + ">\n") != std::string::npos);
     CHECK_FALSE(gpu::detail::offered_headers::find(name.c_str()).empty());
   }
-  CHECK(gpu::detail::offered_headers::find("gpu/device/none.hpp").empty());
+  CHECK(gpu::detail::offered_headers::find("gpu/device/none.cuh").empty());
 }
 
 TEST_CASE("the cache's key changes with the headers of random numbers", "[random][headers]") {

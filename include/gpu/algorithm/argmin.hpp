@@ -5,6 +5,7 @@
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/named_reduction.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/algorithm/detail/run_named.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/min_max.hpp>
 #include <gpu/core/result.hpp>

@@ -10,6 +10,7 @@
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
 #include <gpu/algorithm/detail/reduction_text.hpp>
+#include <gpu/algorithm/detail/run_elementwise.hpp>
 #include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/sort_kernel.hpp>

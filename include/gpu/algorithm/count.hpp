@@ -9,6 +9,7 @@
 #include <gpu/algorithm/detail/named_reduction.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
+#include <gpu/algorithm/detail/run_named.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>

@@ -7,6 +7,7 @@
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/loop_form.hpp>
 #include <gpu/algorithm/detail/loop_plan.hpp>
+#include <gpu/algorithm/detail/run_elementwise.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 #include <gpu/core/located.hpp>

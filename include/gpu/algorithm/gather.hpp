@@ -4,10 +4,10 @@
 
 #include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/elementwise_kernel.hpp>
 #include <gpu/algorithm/detail/indexed_call.hpp>
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/run_elementwise.hpp>
 #include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>

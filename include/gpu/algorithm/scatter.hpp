@@ -8,6 +8,7 @@
 #include <gpu/algorithm/detail/indexed_call.hpp>
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/run_elementwise.hpp>
 #include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>

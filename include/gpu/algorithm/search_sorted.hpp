@@ -4,13 +4,14 @@
 
 #include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/elementwise_kernel.hpp>
 #include <gpu/algorithm/detail/indexed_call.hpp>
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/run_elementwise.hpp>
 #include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -33,11 +34,8 @@ enum class search_side : unsigned char {
 
 /// Returns the enumerator's name, such as "left"; null for an invalid value.
 constexpr const char* name_of(search_side side) noexcept {
-  switch (side) {
-    case search_side::left: return "left";
-    case search_side::right: return "right";
-  }
-  return nullptr;
+  using enum search_side;
+  return detail::find_name(side, {{left, "left"}, {right, "right"}});
 }
 
 namespace detail {

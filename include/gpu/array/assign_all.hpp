@@ -4,7 +4,7 @@
 
 #include <gpu/array/detail/expression_kernels.hpp>
 #include <gpu/array/detail/expression_launch.hpp>
-#include <gpu/array/detail/reduction_steps.hpp>
+#include <gpu/array/detail/run_expressions.hpp>
 #include <gpu/array/evaluate.hpp>
 #include <gpu/core/located.hpp>
 #include <gpu/core/result.hpp>

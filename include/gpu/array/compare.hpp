@@ -7,6 +7,7 @@
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/named_reduction.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/algorithm/detail/run_named.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/view_shape.hpp>  // IWYU pragma: keep

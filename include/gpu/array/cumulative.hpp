@@ -32,6 +32,7 @@
 #include <gpu/array/detail/cumulative_launch.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_layout.hpp>
+#include <gpu/array/detail/run_expressions.hpp>
 #include <gpu/array/evaluate.hpp>
 #include <gpu/array/expression.hpp>
 #include <gpu/core/detail/traits.hpp>

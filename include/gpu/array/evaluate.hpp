@@ -11,7 +11,7 @@
 #include <gpu/array/detail/expression_kernels.hpp>
 #include <gpu/array/detail/expression_launch.hpp>
 #include <gpu/array/detail/expression_layout.hpp>
-#include <gpu/array/detail/reduction_steps.hpp>
+#include <gpu/array/detail/run_expressions.hpp>
 #include <gpu/array/detail/shared_kernel.hpp>
 #include <gpu/array/detail/view_changes.hpp>
 #include <gpu/array/expression.hpp>
@@ -22,10 +22,12 @@
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/array_view.hpp>
+#include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 #include <gpu/memory/device_buffer.hpp>
@@ -156,7 +158,7 @@ template <class T, int Rank> struct array_maker {
   array<T, Rank> made = {};
   loop_operand out = {};
 
-  static result<> make(void* self, const std::size_t* shape) {
+  static stable_result make(void* self, const std::size_t* shape) {
     auto& own = *static_cast<array_maker*>(self);
     gpu::shape<Rank> extents;
     for (int axis = 0; axis < Rank; ++axis) extents[axis] = shape[axis];
@@ -207,7 +209,7 @@ template <class T, int Rank> struct item_maker {
   device_buffer<unsigned char> memory = {};
   loop_operand out = {};
 
-  static result<> make(void* self, const std::size_t* shape) {
+  static stable_result make(void* self, const std::size_t* shape) {
     auto& own = *static_cast<item_maker*>(self);
     std::size_t count = 1;
     view_layout layout;

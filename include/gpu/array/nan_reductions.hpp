@@ -8,6 +8,7 @@
 
 #include <gpu/algorithm/detail/moments_reduction.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/algorithm/detail/run_named.hpp>
 #include <gpu/array/detail/nan_reductions_text.hpp>
 #include <gpu/array/detail/reduction_part.hpp>
 #include <gpu/array/expression.hpp>

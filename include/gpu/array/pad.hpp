@@ -8,6 +8,7 @@
 #include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/evaluate.hpp>  // IWYU pragma: keep
 #include <gpu/core/count.hpp>
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -37,9 +38,9 @@ enum class pad_mode : unsigned char {
 
 /// Returns the enumerator's name, such as "edge"; null for an invalid value.
 constexpr const char* name_of(pad_mode mode) noexcept {
-  constexpr const char* names[] = {"edge", "reflect", "symmetric", "wrap"};
-  const auto index = static_cast<std::size_t>(mode);
-  return index < sizeof names / sizeof *names ? names[index] : nullptr;
+  using enum pad_mode;
+  return detail::find_name(
+      mode, {{edge, "edge"}, {reflect, "reflect"}, {symmetric, "symmetric"}, {wrap, "wrap"}});
 }
 
 namespace detail {

@@ -28,6 +28,7 @@
 #include <gpu/algorithm/count.hpp>
 #include <gpu/algorithm/detail/moments_reduction.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
+#include <gpu/algorithm/detail/run_named.hpp>
 #include <gpu/algorithm/mean_variance.hpp>
 #include <gpu/algorithm/min_max.hpp>
 #include <gpu/algorithm/norm.hpp>

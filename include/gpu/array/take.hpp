@@ -20,6 +20,7 @@
 #include <gpu/algorithm/detail/indexed_axes.hpp>
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/run_elementwise.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/gather.hpp>
 #include <gpu/array/array.hpp>
@@ -216,7 +217,7 @@ expression_word* put_view_of(expression_word* to, const array_view<const T, Rank
 /// Checks the indices of a `take` in an expression. The header of the view has their axes among
 /// those of the result: the first one, and how many.
 template <class Index>
-result<> check_indices_of_take(const evaluation& call, const expression_word* words) {
+stable_result check_indices_of_take(const evaluation& call, const expression_word* words) {
   const word_header header = header_at(words);
   const expression_slot from{words, false}, positions{words + header.words, false};
   const expression_word* const strides = positions.words + view_words + positions.header().rank;

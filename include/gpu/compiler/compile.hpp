@@ -3,37 +3,25 @@
 /// `compile`: compiles CUDA C++ at run time.
 ///
 /// A source that calls it takes the C++ compiler three seconds longer with -O2. A program of
-/// several sources compiles that code once: it links the CMake target `gpu::compiler`, or compiles
-/// gpu/compiler/compile.cpp as one of its sources and defines `GPU_COMPILER_COMPILED` for all of
-/// them.
+/// several sources compiles that code once: it links the CMake target `gpu::compiled`, or compiles
+/// gpu/gpu.cpp as one of its sources and defines `GPU_COMPILED` for all of them.
 
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
-#include <gpu/core/error.hpp>
+#include <gpu/core/detail/compiled.hpp>  // IWYU pragma: keep
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 
 #include <type_traits>
 
-#if !defined(GPU_COMPILER_COMPILED)
-#  include <gpu/compiler/nvrtc/find_or_compile.hpp>
-#endif
-
 namespace gpu { inline namespace v1 {
 
 namespace detail {
-/// Does what `compile` does, with the program in `made`; see `error_or_none`.
-#if defined(GPU_COMPILER_COMPILED)
-cuda_error compile_program(const program& p, const compile_options& options, source_location where,
-                           compiled_program& made);
-#else
-inline cuda_error compile_program(const program& p, const compile_options& options,
-                                  source_location where, compiled_program& made) {
-  return error_or_none(compile_to(p, options, where, made));
-}
-#endif
+/// Does what `compile` does, with the program in `made`.
+stable_result compile_program(const program& p, const compile_options& options,
+                              source_location where, compiled_program& made);
 }  // namespace detail
 
 /// Compiles CUDA C++ for a device, at run time. `source` is a `program` or a string:
@@ -65,9 +53,13 @@ result<compiled_program> compile(const Source& source, const compile_options& op
   return detail::catch_bad_alloc("gpu::compile", where, [&]() -> result<compiled_program> {
     const program& p = source;
     compiled_program made;
-    GPU_TRY(detail::result_of_error(detail::compile_program(p, options, where, made)));
+    GPU_TRY(detail::compile_program(p, options, where, made));
     return made;
   });
 }
 
 }}  // namespace gpu::v1
+
+#if !defined(GPU_COMPILED)
+#  include <gpu/compiler/nvrtc/compile_inl.hpp>  // IWYU pragma: keep
+#endif

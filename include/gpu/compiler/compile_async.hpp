@@ -12,7 +12,6 @@
 #include <gpu/compiler/options/compile_request.hpp>
 #include <gpu/compiler/options/resolve_request.hpp>
 #include <gpu/compiler/program.hpp>
-#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -20,6 +19,7 @@
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 #include <gpu/system/no_cancellation.hpp>
 
 #include <type_traits>

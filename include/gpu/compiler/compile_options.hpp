@@ -5,6 +5,7 @@
 
 #include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/macro_value.hpp>
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
@@ -43,15 +44,13 @@ enum class cpp_standard : unsigned char {
 
 /// Returns the enumerator's name, such as "cpp20"; null for an invalid value.
 constexpr const char* name_of(cpp_standard standard) noexcept {
-  switch (standard) {
-    case cpp_standard::unspecified: return "unspecified";
-    case cpp_standard::cpp03: return "cpp03";
-    case cpp_standard::cpp11: return "cpp11";
-    case cpp_standard::cpp14: return "cpp14";
-    case cpp_standard::cpp17: return "cpp17";
-    case cpp_standard::cpp20: return "cpp20";
-  }
-  return nullptr;
+  using enum cpp_standard;
+  return detail::find_name(standard, {{unspecified, "unspecified"},
+                                      {cpp03, "cpp03"},
+                                      {cpp11, "cpp11"},
+                                      {cpp14, "cpp14"},
+                                      {cpp17, "cpp17"},
+                                      {cpp20, "cpp20"}});
 }
 
 /// Options for compiling a program:

@@ -13,13 +13,13 @@
 #include <gpu/compiler/link_options.hpp>
 #include <gpu/compiler/linked_program.hpp>
 #include <gpu/compiler/options/resolve_request.hpp>
-#include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/libraries/nvjitlink_functions.hpp>
 #include <gpu/system/no_cancellation.hpp>
 
 #include <cstddef>

@@ -2,12 +2,12 @@
 /// \file
 /// The versions of the run-time compiler and of the run-time linker that were found.
 
-#include <gpu/compiler/toolkit/library_calls.hpp>
-#include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
-#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/version.hpp>
+#include <gpu/libraries/library_calls.hpp>
+#include <gpu/libraries/nvjitlink_functions.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 
 namespace gpu { inline namespace v1 {
 

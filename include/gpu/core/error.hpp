@@ -3,9 +3,7 @@
 /// `cuda_error`: what went wrong, in which call, where in the user's source, and what to do about
 /// it.
 
-#include <gpu/core/detail/error_advice.hpp>
-#include <gpu/core/detail/error_names.hpp>
-#include <gpu/core/detail/known_codes.hpp>
+#include <gpu/core/detail/gpu_errors.hpp>  // IWYU pragma: keep
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/thread_key.hpp>
 #include <gpu/core/error_code.hpp>  // IWYU pragma: export
@@ -43,7 +41,7 @@ class cuda_error {
   int code() const noexcept { return code_; }
   /// Returns the name of the code's enumerator, such as `CUDA_ERROR_OUT_OF_MEMORY`.
   const char* name() const noexcept {
-    const char* known = detail::error_code_name(domain_, code_);
+    const char* known = domain_.name_of(code_);
     return known != nullptr ? known : "unknown";
   }
   /// Returns the function that failed: a driver or NVRTC call, or the function of `gpu` that
@@ -57,10 +55,10 @@ class cuda_error {
   /// Returns what is known beyond the code: why the arguments were rejected, or a compiler's log.
   const text& details() const noexcept { return details_; }
 
-  error_kind kind() const noexcept;
+  error_kind kind() const noexcept { return domain_.kind_of(code_); }
   /// Returns whether the error is sticky: the context is lost, and every later call on it fails
   /// with this error. Restart the process, or destroy the context if it is not the primary one.
-  bool is_sticky() const noexcept;
+  bool is_sticky() const noexcept { return domain_.is_sticky(code_); }
 
   /// Composes a text of a few lines: the call, the code, the values, what to do, and the location
   /// in the source.
@@ -94,114 +92,11 @@ class cuda_error {
   text details_;
 };
 
-inline bool cuda_error::is_sticky() const noexcept {
-  using detail::driver_code;
-  if (domain_ != error_domain::driver) return false;
-  switch (static_cast<driver_code>(code_)) {
-    case driver_code::ecc_uncorrectable:
-    case driver_code::nvlink_uncorrectable:
-    case driver_code::contained:
-    case driver_code::illegal_address:
-    case driver_code::launch_timeout:
-    case driver_code::context_is_destroyed:
-    case driver_code::assertion:
-    case driver_code::hardware_stack_error:
-    case driver_code::illegal_instruction:
-    case driver_code::misaligned_address:
-    case driver_code::invalid_address_space:
-    case driver_code::invalid_pc:
-    case driver_code::launch_failed:
-    case driver_code::tensor_memory_leak:
-    case driver_code::mps_client_terminated: return true;
-    default: return false;
-  }
-}
-
-inline error_kind cuda_error::kind() const noexcept {
-  using detail::driver_code;
-  switch (domain_) {
-    case error_domain::driver:
-      switch (static_cast<driver_code>(code_)) {
-        case driver_code::out_of_memory: return error_kind::memory;
-        case driver_code::launch_out_of_resources:
-        case driver_code::launch_incompatible_texturing: return error_kind::launch;
-        case driver_code::stub_library:
-        case driver_code::call_requires_newer_driver:
-        case driver_code::device_unavailable:
-        case driver_code::no_device:
-        case driver_code::no_binary_for_gpu:
-        case driver_code::jit_compiler_not_found:
-        case driver_code::unsupported_ptx_version:
-        case driver_code::file_not_found:
-        case driver_code::shared_object_init_failed:
-        case driver_code::operating_system:
-        case driver_code::not_ready:
-        case driver_code::not_supported:
-        case driver_code::system_not_ready:
-        case driver_code::system_driver_mismatch:
-        case driver_code::compat_not_supported_on_device:
-        case driver_code::mps_connection_failed:
-        case driver_code::mps_rpc_failure:
-        case driver_code::mps_server_not_ready:
-        case driver_code::mps_max_clients_reached:
-        case driver_code::mps_max_connections_reached:
-        case driver_code::unknown:
-        case driver_code::ecc_uncorrectable:
-        case driver_code::nvlink_uncorrectable: return error_kind::runtime;
-        case driver_code::context_is_destroyed: return error_kind::logic;
-        case driver_code::invalid_image:
-        case driver_code::invalid_ptx:
-        case driver_code::invalid_source: return error_kind::compile;
-        default: return is_sticky() ? error_kind::launch : error_kind::logic;
-      }
-    case error_domain::nvrtc:
-      return code_ == static_cast<int>(detail::nvrtc_code::out_of_memory) ? error_kind::memory
-                                                                          : error_kind::compile;
-    case error_domain::nvjitlink: return error_kind::compile;
-    case error_domain::cublas:
-      return code_ == static_cast<int>(detail::cublas_code::alloc_failed) ? error_kind::memory
-                                                                          : error_kind::runtime;
-    case error_domain::cufft:
-      return code_ == static_cast<int>(detail::cufft_code::alloc_failed) ? error_kind::memory
-                                                                         : error_kind::runtime;
-    case error_domain::cusolver:
-      return code_ == static_cast<int>(detail::cusolver_code::alloc_failed) ? error_kind::memory
-                                                                            : error_kind::runtime;
-    case error_domain::cusparse:
-      return code_ == static_cast<int>(detail::cusparse_code::alloc_failed) ? error_kind::memory
-                                                                            : error_kind::runtime;
-    case error_domain::nccl:
-    case error_domain::curand: return error_kind::runtime;
-    case error_domain::gpu: break;
-  }
-  switch (static_cast<errc>(code_)) {
-    case errc::out_of_host_memory: return error_kind::memory;
-    case errc::invalid_launch:
-    case errc::argument_mismatch: return error_kind::launch;
-    case errc::compile_failed:
-    case errc::invalid_image:
-    case errc::link_failed: return error_kind::compile;
-    case errc::no_driver:
-    case errc::driver_too_old:
-    case errc::not_supported:
-    case errc::no_nvrtc:
-    case errc::nvrtc_too_old:
-    case errc::no_nvjitlink:
-    case errc::nvjitlink_too_old:
-    case errc::no_library:
-    case errc::library_too_old:
-    case errc::process_forked:
-    case errc::process_exiting:
-    case errc::file_error: return error_kind::runtime;
-    default: return error_kind::logic;
-  }
-}
-
 inline text cuda_error::message() const noexcept {
   detail::text_builder out;
   out << call_ << ": " << name() << " (" << code_ << ')';
   if (!details_.empty()) out << ": " << details_;
-  if (const char* advice = detail::error_advice(domain_, code_)) {
+  if (const char* advice = domain_.advice_for(code_)) {
     const bool sentence_ended = !details_.empty() && details_.end()[-1] == '.';
     const bool line_ended = !details_.empty() && details_.end()[-1] == '\n';
     out << (line_ended ? "" : sentence_ended ? " " : ". ") << advice;

@@ -1,25 +1,11 @@
 #pragma once
 /// \file
-/// The codes of an error: who reported it (`error_domain`), the codes of `gpu` itself (`errc`), and
-/// the kinds of errors that a caller handles in the same way (`error_kind`).
+/// The codes of an error: the codes of `gpu` itself (`errc`), the kinds of errors that a caller
+/// handles in the same way (`error_kind`), and who reported it (`error_domain`).
 
 #include <cstdint>
 
 namespace gpu { inline namespace v1 {
-
-/// The component that reported an error. It determines the type of the code.
-enum class error_domain : std::uint8_t {
-  gpu,        ///< this library, before it called the driver; the code is an `errc`
-  driver,     ///< the CUDA driver; the code is a `CUresult`
-  nvrtc,      ///< NVRTC; the code is an `nvrtcResult`
-  curand,     ///< cuRAND; the code is a `curandStatus_t`
-  nvjitlink,  ///< nvJitLink; the code is an `nvJitLinkResult`
-  cublas,     ///< cuBLAS or cuBLASLt; the code is a `cublasStatus_t`
-  nccl,       ///< NCCL; the code is an `ncclResult_t`
-  cufft,      ///< cuFFT; the code is a `cufftResult`
-  cusolver,   ///< cuSOLVER; the code is a `cusolverStatus_t`
-  cusparse,   ///< cuSPARSE; the code is a `cusparseStatus_t`
-};
 
 /// The errors that this library finds itself.
 enum class errc : int {
@@ -61,6 +47,75 @@ enum class error_kind : std::uint8_t {
   logic,    ///< the program is wrong
   compile,  ///< a source or an image is not valid
   runtime,  ///< the machine or its installation lacks something
+};
+
+namespace detail {
+
+/// What the codes of one domain mean. Defined next to the calls that report them.
+struct error_codes {
+  int number;        ///< the same in all shared libraries of a process
+  const char* name;  ///< as in "nccl"
+  /// A code and the name of its enumerator each, `"1 first\0" "2 second\0"`, or null. (An array of
+  /// structures costs the compiler ten times as much.)
+  const char* names = nullptr;
+  error_kind (*kind)(int code) noexcept;
+  const char* (*advice)(int code) noexcept = nullptr;  ///< null, or returns null: there is none
+  bool (*is_sticky)(int code) noexcept = nullptr;      ///< null: no error loses the context
+};
+
+/// Returns the name that follows `code` in a list, or null.
+inline const char* find_name(const char* list, int code) noexcept {
+  while (*list != '\0') {
+    int listed = 0;
+    for (; *list != ' '; ++list) listed = listed * 10 + (*list - '0');
+    ++list;
+    if (listed == code) return list;
+    while (*list != '\0') ++list;
+    ++list;
+  }
+  return nullptr;
+}
+
+}  // namespace detail
+
+/// The component that reported an error. It determines the type of the code. Converts to a number,
+/// so that domains can be compared, and can be the cases of a `switch`. The domains of libraries
+/// are defined by `gpu/compiler.hpp`, and by the headers of `gpu/interop/` that call the library.
+class error_domain {
+ public:
+  static const error_domain gpu;        ///< this library, before it called the driver; an `errc`
+  static const error_domain driver;     ///< the CUDA driver; the code is a `CUresult`
+  static const error_domain nvrtc;      ///< NVRTC; the code is an `nvrtcResult`
+  static const error_domain curand;     ///< cuRAND; the code is a `curandStatus_t`
+  static const error_domain nvjitlink;  ///< nvJitLink; the code is an `nvJitLinkResult`
+  static const error_domain cublas;     ///< cuBLAS or cuBLASLt; the code is a `cublasStatus_t`
+  static const error_domain nccl;       ///< NCCL; the code is an `ncclResult_t`
+  static const error_domain cufft;      ///< cuFFT; the code is a `cufftResult`
+  static const error_domain cusolver;   ///< cuSOLVER; the code is a `cusolverStatus_t`
+  static const error_domain cusparse;   ///< cuSPARSE; the code is a `cusparseStatus_t`
+
+  explicit constexpr error_domain(const detail::error_codes& codes) noexcept : codes_{&codes} {}
+
+  constexpr operator int() const noexcept { return codes_->number; }
+
+  /// Returns the name: "gpu", "cuda" for the driver, or that of the library, as in "nccl".
+  constexpr const char* name() const noexcept { return codes_->name; }
+  /// Returns the name of a code's enumerator, or null if the code is unknown.
+  const char* name_of(int code) const noexcept {
+    return codes_->names != nullptr ? detail::find_name(codes_->names, code) : nullptr;
+  }
+  /// Returns what to do about an error, or null if there is no advice for its code.
+  const char* advice_for(int code) const noexcept {
+    return codes_->advice != nullptr ? codes_->advice(code) : nullptr;
+  }
+  error_kind kind_of(int code) const noexcept { return codes_->kind(code); }
+  /// Returns whether the context is lost after an error.
+  bool is_sticky(int code) const noexcept {
+    return codes_->is_sticky != nullptr && codes_->is_sticky(code);
+  }
+
+ private:
+  const detail::error_codes* codes_;
 };
 
 }}  // namespace gpu::v1

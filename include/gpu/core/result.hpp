@@ -27,17 +27,26 @@ inline unexpected<cuda_error> fail(cuda_error error) noexcept {
   return unexpected<cuda_error>(std::move(error));
 }
 
-/// Returns the error of a failure, or for a success one without a call. Functions that are compiled
-/// once for all sources (gpu/compiler/compile.cpp, gpu/array/array.cpp) return it: `result` is
-/// another type in C++23.
-inline cuda_error error_or_none(result<> outcome) noexcept {
-  return outcome.has_value() ? no_error() : std::move(outcome).error();
-}
-/// Returns the `result` of such a function.
-inline result<> result_of_error(cuda_error error) noexcept {
-  if (error.call() == nullptr) return {};
-  return fail(std::move(error));
-}
+/// The same as `result<>`, but one type in C++20 and C++23: what functions return that sources of
+/// one standard define and sources of the other call (see gpu/core/detail/compiled.hpp).
+class [[nodiscard]] stable_result {
+ public:
+  stable_result() noexcept : error_{no_error()} {}
+  stable_result(unexpected<cuda_error> failure) noexcept : error_{std::move(failure).error()} {}
+  stable_result(result<> outcome) noexcept
+      : error_{outcome.has_value() ? no_error() : std::move(outcome).error()} {}
+
+  operator result<>() && noexcept {
+    if (has_value()) return {};
+    return fail(std::move(error_));
+  }
+  bool has_value() const noexcept { return error_.call() == nullptr; }
+  explicit operator bool() const noexcept { return has_value(); }
+  cuda_error&& error() && noexcept { return std::move(error_); }
+
+ private:
+  cuda_error error_;  // without a call if there is none
+};
 
 template <class T> inline constexpr bool is_result = false;
 template <class T> inline constexpr bool is_result<expected<T, cuda_error>> = true;
@@ -59,6 +68,7 @@ struct GPU_TRY_needs_a_function_or_lambda_with_return_type_gpu_result {
   template <class T, class E> operator expected<T, E>() && noexcept {
     return unexpected<cuda_error>(std::move(error));
   }
+  operator stable_result() && noexcept { return unexpected<cuda_error>(std::move(error)); }
 };
 
 /// Moves the error out, for `GPU_TRY`. One call keeps the macro, which is used in hundreds of
@@ -72,6 +82,7 @@ GPU_TRY_needs_a_function_or_lambda_with_return_type_gpu_result failure_of(Result
 template <class T> T take_value(result<T>& r) noexcept {
   if constexpr (!__is_same(T, void)) return *std::move(r);
 }
+inline void take_value(stable_result&) noexcept {}
 
 #if defined(__CUDACC__) && defined(__NVCC__)
 

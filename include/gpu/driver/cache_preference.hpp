@@ -3,6 +3,7 @@
 /// `cache_preference`: what a context or a kernel would rather have of the memory that L1 cache and
 /// shared memory divide.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 
 namespace gpu { inline namespace v1 {
@@ -18,13 +19,9 @@ enum class cache_preference : unsigned char {
 
 /// Returns the preference's name, such as "l1"; null for any other value.
 constexpr const char* name_of(cache_preference preference) noexcept {
-  switch (preference) {
-    case cache_preference::none: return "none";
-    case cache_preference::shared: return "shared";
-    case cache_preference::l1: return "l1";
-    case cache_preference::equal: return "equal";
-  }
-  return nullptr;
+  using enum cache_preference;
+  return detail::find_name(preference,
+                           {{none, "none"}, {shared, "shared"}, {l1, "l1"}, {equal, "equal"}});
 }
 
 }}  // namespace gpu::v1

@@ -3,6 +3,7 @@
 /// The capture state of a stream, and the calls that a thread may make meanwhile. The captures
 /// themselves are in graph/stream_capture.hpp.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -37,22 +38,16 @@ enum class capture_status : int {
 
 /// Returns the mode's name, such as "thread_local"; null for any other value.
 constexpr const char* name_of(capture_mode mode) noexcept {
-  switch (mode) {
-    case capture_mode::global: return "global";
-    case capture_mode::thread_local_: return "thread_local";
-    case capture_mode::relaxed: return "relaxed";
-  }
-  return nullptr;
+  using enum capture_mode;
+  return detail::find_name(
+      mode, {{global, "global"}, {thread_local_, "thread_local"}, {relaxed, "relaxed"}});
 }
 
 /// Returns the status's name, such as "active"; null for any other value.
 constexpr const char* name_of(capture_status status) noexcept {
-  switch (status) {
-    case capture_status::none: return "none";
-    case capture_status::active: return "active";
-    case capture_status::invalidated: return "invalidated";
-  }
-  return nullptr;
+  using enum capture_status;
+  return detail::find_name(status,
+                           {{none, "none"}, {active, "active"}, {invalidated, "invalidated"}});
 }
 
 /// Returns whether a stream is being captured.

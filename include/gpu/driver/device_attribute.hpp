@@ -2,6 +2,7 @@
 /// \file
 /// `device_attribute`: the figures and abilities of a device, each with the C++ type of its value.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/flags.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -27,12 +28,10 @@ enum class compute_mode : int {
 
 /// Returns the mode's name, such as "exclusive_process"; null for any other value.
 constexpr const char* name_of(compute_mode mode) noexcept {
-  switch (mode) {
-    case compute_mode::default_: return "default";
-    case compute_mode::prohibited: return "prohibited";
-    case compute_mode::exclusive_process: return "exclusive_process";
-  }
-  return nullptr;
+  using enum compute_mode;
+  return detail::find_name(mode, {{default_, "default"},
+                                  {prohibited, "prohibited"},
+                                  {exclusive_process, "exclusive_process"}});
 }
 
 /// The relation of a device's memory to the NUMA nodes of the host.
@@ -43,11 +42,8 @@ enum class device_numa_config : int {
 
 /// Returns the config's name, such as "numa_node"; null for any other value.
 constexpr const char* name_of(device_numa_config config) noexcept {
-  switch (config) {
-    case device_numa_config::none: return "none";
-    case device_numa_config::numa_node: return "numa_node";
-  }
-  return nullptr;
+  using enum device_numa_config;
+  return detail::find_name(config, {{none, "none"}, {numa_node, "numa_node"}});
 }
 
 /// The ways to flush writes of other devices on the PCI bus.
@@ -67,12 +63,9 @@ enum class rdma_writes_ordering : int {
 
 /// Returns the ordering's name, such as "all_devices"; null for any other value.
 constexpr const char* name_of(rdma_writes_ordering ordering) noexcept {
-  switch (ordering) {
-    case rdma_writes_ordering::none: return "none";
-    case rdma_writes_ordering::owner: return "owner";
-    case rdma_writes_ordering::all_devices: return "all_devices";
-  }
-  return nullptr;
+  using enum rdma_writes_ordering;
+  return detail::find_name(ordering,
+                           {{none, "none"}, {owner, "owner"}, {all_devices, "all_devices"}});
 }
 
 /// The kinds of handles by which memory can be shared with other processes.

@@ -4,6 +4,7 @@
 /// `driver_log_listener` receives each message at once. It often says why a call failed when the
 /// error code alone does not.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -32,11 +33,8 @@ enum class driver_log_level {
 
 /// Returns the level's name, such as "error"; null for any other value.
 constexpr const char* name_of(driver_log_level level) noexcept {
-  switch (level) {
-    case driver_log_level::error: return "error";
-    case driver_log_level::warning: return "warning";
-  }
-  return nullptr;
+  using enum driver_log_level;
+  return detail::find_name(level, {{error, "error"}, {warning, "warning"}});
 }
 
 /// A position in the driver's log, which advances as the log is read:

@@ -2,6 +2,7 @@
 /// \file
 /// Peers: devices that reach each other's memory.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -33,15 +34,13 @@ enum class peer_attribute : int {
 
 /// Returns the attribute's name, such as "access_supported"; null for any other value.
 constexpr const char* name_of(peer_attribute attribute) noexcept {
-  switch (attribute) {
-    case peer_attribute::performance_rank: return "performance_rank";
-    case peer_attribute::access_supported: return "access_supported";
-    case peer_attribute::native_atomic_supported: return "native_atomic_supported";
-    case peer_attribute::cuda_array_access_supported: return "cuda_array_access_supported";
-    case peer_attribute::only_partial_native_atomic_supported:
-      return "only_partial_native_atomic_supported";
-  }
-  return nullptr;
+  using enum peer_attribute;
+  return detail::find_name(
+      attribute, {{performance_rank, "performance_rank"},
+                  {access_supported, "access_supported"},
+                  {native_atomic_supported, "native_atomic_supported"},
+                  {cuda_array_access_supported, "cuda_array_access_supported"},
+                  {only_partial_native_atomic_supported, "only_partial_native_atomic_supported"}});
 }
 
 namespace detail {

@@ -2,6 +2,7 @@
 /// \file
 /// Order between this process and devices that write to its memory by the bus (GPUDirect RDMA).
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/context.hpp>
@@ -22,11 +23,8 @@ enum class remote_writes_scope : int {
 
 /// Returns the scope's name, such as "all_devices"; null for any other value.
 constexpr const char* name_of(remote_writes_scope scope) noexcept {
-  switch (scope) {
-    case remote_writes_scope::owner: return "owner";
-    case remote_writes_scope::all_devices: return "all_devices";
-  }
-  return nullptr;
+  using enum remote_writes_scope;
+  return detail::find_name(scope, {{owner, "owner"}, {all_devices, "all_devices"}});
 }
 
 /// Blocks until writes that other devices of the PCI bus made to the context's memory are visible

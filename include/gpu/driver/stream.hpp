@@ -2,6 +2,7 @@
 /// \file
 /// Streams, the ordered queues of device work: `stream` owns one, `stream_ref` names one.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/expected.hpp>
@@ -31,11 +32,8 @@ enum class stream_kind : unsigned {
 
 /// Returns the kind's name, such as "non_blocking"; null for any other value.
 constexpr const char* name_of(stream_kind kind) noexcept {
-  switch (kind) {
-    case stream_kind::blocking: return "blocking";
-    case stream_kind::non_blocking: return "non_blocking";
-  }
-  return nullptr;
+  using enum stream_kind;
+  return detail::find_name(kind, {{blocking, "blocking"}, {non_blocking, "non_blocking"}});
 }
 
 struct stream_options {
@@ -56,18 +54,17 @@ inline bool is_default_stream(CUstream stream) noexcept {
   return reinterpret_cast<std::uintptr_t>(stream) <= 2;
 }
 
-/// The number of slots in which a kernel keeps its limits, one for each device after the first
-/// slot, which rejects every launch. Default streams and devices without a slot use the first one,
-/// so that one lookup finds the limits or forces the checks.
-inline constexpr std::size_t limits_slot_count = 33;
-constexpr std::size_t limits_slot(CUdevice device) noexcept {
-  const auto place = static_cast<std::size_t>(static_cast<std::uint32_t>(device)) + 1;
-  return place < limits_slot_count ? place : 0;
+/// The slot of a device in tables with one for each device. The first slot stands for default
+/// streams, and for devices without a slot: their calls are checked first.
+inline constexpr std::size_t device_slot_count = 33;
+constexpr std::size_t device_slot(CUdevice device) noexcept {
+  const auto slot = static_cast<std::size_t>(static_cast<std::uint32_t>(device)) + 1;
+  return slot < device_slot_count ? slot : 0;
 }
-constexpr std::size_t limits_slot(CUstream stream, context_ref context) noexcept {
+constexpr std::size_t device_slot(CUstream stream, context_ref context) noexcept {
   // In a constant expression the only stream is the null stream.
   if (__builtin_is_constant_evaluated() || is_default_stream(stream) || !context) return 0;
-  return limits_slot(context.device().native());
+  return device_slot(context.device().native());
 }
 struct stream_access;
 
@@ -212,19 +209,19 @@ class stream_ref : public stream_operations<stream_ref> {
 
  private:
   constexpr stream_ref(CUstream native, context_ref context) noexcept
-      : native_{native}, context_{context}, limits_slot_{detail::limits_slot(native, context)} {}
+      : native_{native}, context_{context}, device_slot_{detail::device_slot(native, context)} {}
 
   friend struct detail::stream_access;
 
   CUstream native_ = nullptr;
   context_ref context_;
-  std::size_t limits_slot_ = 0;
+  std::size_t device_slot_ = 0;
 };
 
 namespace detail {
 
 struct stream_access {
-  static std::size_t limits_slot(const stream_ref& stream) noexcept { return stream.limits_slot_; }
+  static std::size_t device_slot(const stream_ref& stream) noexcept { return stream.device_slot_; }
 };
 
 inline result<> require(const stream_ref& stream, const char* function,
@@ -236,7 +233,7 @@ inline result<> require(const stream_ref& stream, const char* function,
 /// Returns whether a driver call may name the stream as it is. (False for streams of devices
 /// without a slot.)
 inline bool is_fast_path(const stream_ref& stream) noexcept {
-  return stream_access::limits_slot(stream) != 0;
+  return stream_access::device_slot(stream) != 0;
 }
 
 /// Copies a stream for a function that is not inlined, so that the original can stay in registers.

@@ -2,6 +2,7 @@
 /// \file
 /// `stream_attribute`: the attributes of a stream, each with the type of its value.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -55,41 +56,31 @@ enum class memory_sync_domain : int {
 
 /// Returns the attribute's name, such as "priority"; null for any other value.
 constexpr const char* name_of(stream_attribute attribute) noexcept {
-  switch (attribute) {
-    case stream_attribute::access_policy_window: return "access_policy_window";
-    case stream_attribute::synchronization_policy: return "synchronization_policy";
-    case stream_attribute::priority: return "priority";
-    case stream_attribute::memory_sync_domain_map: return "memory_sync_domain_map";
-    case stream_attribute::memory_sync_domain: return "memory_sync_domain";
-  }
-  return nullptr;
+  using enum stream_attribute;
+  return detail::find_name(attribute, {{access_policy_window, "access_policy_window"},
+                                       {synchronization_policy, "synchronization_policy"},
+                                       {priority, "priority"},
+                                       {memory_sync_domain_map, "memory_sync_domain_map"},
+                                       {memory_sync_domain, "memory_sync_domain"}});
 }
 
 constexpr const char* name_of(access_property property) noexcept {
-  switch (property) {
-    case access_property::normal: return "normal";
-    case access_property::streaming: return "streaming";
-    case access_property::persisting: return "persisting";
-  }
-  return nullptr;
+  using enum access_property;
+  return detail::find_name(
+      property, {{normal, "normal"}, {streaming, "streaming"}, {persisting, "persisting"}});
 }
 
 constexpr const char* name_of(synchronization_policy policy) noexcept {
-  switch (policy) {
-    case synchronization_policy::automatic: return "automatic";
-    case synchronization_policy::spin: return "spin";
-    case synchronization_policy::yield: return "yield";
-    case synchronization_policy::blocking_sync: return "blocking_sync";
-  }
-  return nullptr;
+  using enum synchronization_policy;
+  return detail::find_name(policy, {{automatic, "automatic"},
+                                    {spin, "spin"},
+                                    {yield, "yield"},
+                                    {blocking_sync, "blocking_sync"}});
 }
 
 constexpr const char* name_of(memory_sync_domain domain) noexcept {
-  switch (domain) {
-    case memory_sync_domain::default_: return "default";
-    case memory_sync_domain::remote: return "remote";
-  }
-  return nullptr;
+  using enum memory_sync_domain;
+  return detail::find_name(domain, {{default_, "default"}, {remote, "remote"}});
 }
 
 /// The range of addresses that the L2 cache treats specially for a stream's kernels:

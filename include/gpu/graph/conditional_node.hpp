@@ -3,6 +3,7 @@
 /// Conditional nodes and their conditions: parts of a graph that run if, while, or as selected by,
 /// a value that kernels set.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -28,12 +29,8 @@ enum class conditional_kind : int {
 
 /// Returns the kind's name, such as "while", or null for a value that is not an enumerator.
 constexpr const char* name_of(conditional_kind kind) noexcept {
-  switch (kind) {
-    case conditional_kind::if_: return "if";
-    case conditional_kind::while_: return "while";
-    case conditional_kind::switch_: return "switch";
-  }
-  return nullptr;
+  using enum conditional_kind;
+  return detail::find_name(kind, {{if_, "if"}, {while_, "while"}, {switch_, "switch"}});
 }
 
 /// Refers to a value of a graph that kernels set with `cudaGraphSetConditional(handle, value)` and

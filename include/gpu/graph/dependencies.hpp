@@ -2,6 +2,7 @@
 /// \file
 /// `dependencies`: the nodes that a new node of a graph, or the next node of a capture, depends on.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -34,8 +35,9 @@ enum class graph_dependency : int {
 
 /// Returns the name, such as "programmatic", or null for a value that is not an enumerator.
 constexpr const char* name_of(graph_dependency dependency) noexcept {
-  constexpr const char* names[] = {"full", "programmatic", "launch_order"};
-  return detail::name_at(names, static_cast<int>(dependency));
+  using enum graph_dependency;
+  return detail::find_name(
+      dependency, {{full, "full"}, {programmatic, "programmatic"}, {launch_order, "launch_order"}});
 }
 
 /// A node that another node depends on, and how much of it has to be done.

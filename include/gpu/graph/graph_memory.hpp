@@ -3,6 +3,7 @@
 /// The device memory that graphs hold for their allocations: `graph_memory_attribute` queries how
 /// much it is, `trim_graph_memory` gives it back.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -28,13 +29,11 @@ enum class graph_memory_attribute : int {
 
 /// Returns the name, such as "used_mem_high", or null for a value that is not an enumerator.
 constexpr const char* name_of(graph_memory_attribute attribute) noexcept {
-  switch (attribute) {
-    case graph_memory_attribute::used_mem_current: return "used_mem_current";
-    case graph_memory_attribute::used_mem_high: return "used_mem_high";
-    case graph_memory_attribute::reserved_mem_current: return "reserved_mem_current";
-    case graph_memory_attribute::reserved_mem_high: return "reserved_mem_high";
-  }
-  return nullptr;
+  using enum graph_memory_attribute;
+  return detail::find_name(attribute, {{used_mem_current, "used_mem_current"},
+                                       {used_mem_high, "used_mem_high"},
+                                       {reserved_mem_current, "reserved_mem_current"},
+                                       {reserved_mem_high, "reserved_mem_high"}});
 }
 
 /// Returns an attribute of the memory that graphs hold on a device, in bytes:

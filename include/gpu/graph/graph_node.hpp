@@ -2,6 +2,7 @@
 /// \file
 /// `graph_node` refers to a node of a graph; `graph_node_list` holds several.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -37,34 +38,23 @@ enum class graph_node_kind : int {
   conditional = CU_GRAPH_NODE_TYPE_CONDITIONAL,
 };
 
-namespace detail {
-
-/// Returns the name of an enumerator of an enumeration that counts up from 0, or null for a value
-/// that is not an enumerator.
-template <std::size_t N>
-constexpr const char* name_at(const char* const (&names)[N], int value) noexcept {
-  return static_cast<unsigned>(value) < N ? names[value] : nullptr;
-}
-
-}  // namespace detail
-
 /// Returns the kind's name, such as "host_function", or null for a value that is not an enumerator.
 constexpr const char* name_of(graph_node_kind kind) noexcept {
-  constexpr const char* names[] = {"kernel",
-                                   "copy",
-                                   "fill",
-                                   "host_function",
-                                   "child_graph",
-                                   "empty",
-                                   "event_wait",
-                                   "event_record",
-                                   "external_semaphores_signal",
-                                   "external_semaphores_wait",
-                                   "allocation",
-                                   "free",
-                                   "batch_memory_operation",
-                                   "conditional"};
-  return detail::name_at(names, static_cast<int>(kind));
+  using enum graph_node_kind;
+  return detail::find_name(kind, {{kernel, "kernel"},
+                                  {copy, "copy"},
+                                  {fill, "fill"},
+                                  {host_function, "host_function"},
+                                  {child_graph, "child_graph"},
+                                  {empty, "empty"},
+                                  {event_wait, "event_wait"},
+                                  {event_record, "event_record"},
+                                  {external_semaphores_signal, "external_semaphores_signal"},
+                                  {external_semaphores_wait, "external_semaphores_wait"},
+                                  {allocation, "allocation"},
+                                  {free, "free"},
+                                  {batch_memory_operation, "batch_memory_operation"},
+                                  {conditional, "conditional"}});
 }
 
 namespace detail {

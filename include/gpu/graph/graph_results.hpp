@@ -2,6 +2,7 @@
 /// \file
 /// The reasons why a graph cannot be instantiated, or an executable graph cannot be updated.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/text.hpp>
@@ -30,12 +31,16 @@ enum class graph_update_result : int {
 /// Returns the result's name, such as "topology_changed", or null for a value that is not an
 /// enumerator.
 constexpr const char* name_of(graph_update_result result) noexcept {
-  constexpr const char* names[] = {"success",           "error",
-                                   "topology_changed",  "node_type_changed",
-                                   "function_changed",  "parameters_changed",
-                                   "not_supported",     "unsupported_function_change",
-                                   "attributes_changed"};
-  return detail::name_at(names, static_cast<int>(result));
+  using enum graph_update_result;
+  return detail::find_name(result, {{success, "success"},
+                                    {error, "error"},
+                                    {topology_changed, "topology_changed"},
+                                    {node_type_changed, "node_type_changed"},
+                                    {function_changed, "function_changed"},
+                                    {parameters_changed, "parameters_changed"},
+                                    {not_supported, "not_supported"},
+                                    {unsupported_function_change, "unsupported_function_change"},
+                                    {attributes_changed, "attributes_changed"}});
 }
 
 /// The reason why a graph could not be instantiated.
@@ -51,13 +56,14 @@ enum class graph_instantiate_result : int {
 /// Returns the result's name, such as "invalid_structure", or null for a value that is not an
 /// enumerator.
 constexpr const char* name_of(graph_instantiate_result result) noexcept {
-  constexpr const char* names[] = {"success",
-                                   "error",
-                                   "invalid_structure",
-                                   "node_operation_not_supported",
-                                   "multiple_contexts_not_supported",
-                                   "conditional_handle_unused"};
-  return detail::name_at(names, static_cast<int>(result));
+  using enum graph_instantiate_result;
+  return detail::find_name(result,
+                           {{success, "success"},
+                            {error, "error"},
+                            {invalid_structure, "invalid_structure"},
+                            {node_operation_not_supported, "node_operation_not_supported"},
+                            {multiple_contexts_not_supported, "multiple_contexts_not_supported"},
+                            {conditional_handle_unused, "conditional_handle_unused"}});
 }
 
 namespace detail {

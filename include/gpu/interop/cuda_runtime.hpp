@@ -9,7 +9,6 @@
 /// The program links the runtime, as nvcc does by default. Both have to use the same driver, so the
 /// runtime cannot use a CPU driver or its kernels.
 
-#include <gpu/core/detail/error_names.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -56,7 +55,7 @@ constexpr errc runtime_errc(int code) noexcept {
 inline cuda_error runtime_error(cudaError_t code, const char* call,
                                 source_location where) noexcept {
   const int number = static_cast<int>(code);
-  if (error_code_name(error_domain::driver, number) != nullptr) {
+  if (error_domain::driver.name_of(number) != nullptr) {
     return explain_fault(cuda_error(error_domain::driver, number, call, where), nullptr);
   }
   text_builder out;

@@ -10,8 +10,8 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/interop/detail/cufft_functions.hpp>
-#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/libraries/cufft_functions.hpp>
+#include <gpu/libraries/require_libcuda.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/system/library_table.hpp>
@@ -45,6 +45,21 @@ template <> struct fft_types<std::complex<double>> {
   using real = double;
   static constexpr int forward = 0x69, backward = 0x69;
 };
+
+/// Fails unless an operand has as many elements as the plan needs, without gaps.
+inline result<> require_fft_size(const char* function, std::size_t size, std::size_t needed,
+                                 bool is_contiguous, source_location where) noexcept {
+  text_builder words;
+  if (size != needed) {
+    words << "an operand has " << size << " elements, but the plan is for " << needed
+          << ". Pass memory of that size; the spectrum of a real signal has n / 2 + 1 elements "
+             "along its last axis.";
+    return fail(refusal(errc::size_mismatch, function, words.finish(), where, size, needed));
+  }
+  if (is_contiguous) return {};
+  words << "the elements of an operand are not in C order without gaps. Copy the view to an array.";
+  return fail(refusal(errc::invalid_argument, function, words.finish(), where));
+}
 
 }  // namespace detail
 

@@ -16,9 +16,9 @@
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/interop/cublas.hpp>
-#include <gpu/interop/detail/cusolver_functions.hpp>
-#include <gpu/interop/detail/library_handle.hpp>
-#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/libraries/cusolver_functions.hpp>
+#include <gpu/libraries/library_handle.hpp>
+#include <gpu/libraries/require_libcuda.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/axis_order.hpp>

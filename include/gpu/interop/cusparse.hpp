@@ -12,7 +12,6 @@
 #include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/evaluate.hpp>  // IWYU pragma: keep
 #include <gpu/array/view_axes.hpp>
-#include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -21,9 +20,10 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/interop/detail/cusparse_functions.hpp>
-#include <gpu/interop/detail/library_handle.hpp>
-#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/libraries/cusparse_functions.hpp>
+#include <gpu/libraries/library_calls.hpp>
+#include <gpu/libraries/library_handle.hpp>
+#include <gpu/libraries/require_libcuda.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/shape.hpp>
@@ -40,6 +40,35 @@ template <class T> struct cusparse_options {
   T alpha = T(1);
   T beta = T(0);  ///< if it is 0, `c` is not read
 };
+
+namespace detail {
+
+/// How a dense matrix lies in memory: in which order, and how far its rows or columns are apart.
+struct dense_layout {
+  static constexpr int fortran = 1, c = 2;  // CUSPARSE_ORDER_COL, CUSPARSE_ORDER_ROW
+  int order = 0;                            ///< 0: neither
+  std::int64_t leading = 0;
+};
+
+/// Returns the layout of a matrix; `preferred` if it has both orders.
+constexpr dense_layout dense_layout_of(std::size_t rows, std::size_t columns, std::ptrdiff_t row,
+                                       std::ptrdiff_t column, int preferred) noexcept {
+  const auto fit = [](std::size_t lines, std::size_t length, std::ptrdiff_t line,
+                      std::ptrdiff_t step) -> std::int64_t {
+    const auto dense = static_cast<std::ptrdiff_t>(length == 0 ? 1 : length);
+    if (length > 1 && step != 1) return 0;
+    if (lines <= 1) return dense;
+    return line >= dense ? line : 0;
+  };
+  const std::int64_t in_c = fit(rows, columns, row, column);
+  const std::int64_t in_fortran = fit(columns, rows, column, row);
+  if (in_c != 0 && (preferred == dense_layout::c || in_fortran == 0))
+    return {dense_layout::c, in_c};
+  if (in_fortran != 0) return {dense_layout::fortran, in_fortran};
+  return {};
+}
+
+}  // namespace detail
 
 /// Owns a handle of cuSPARSE, bound to a stream. Move-only; empty after a move.
 ///

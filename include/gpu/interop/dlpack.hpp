@@ -325,13 +325,11 @@ result<dlpack_array<T, Rank>> from_dlpack(
   } else {
     std::size_t extents[std::size_t{Rank}];
     std::ptrdiff_t strides[std::size_t{Rank}];
-    std::size_t dense = 1;
-    for (int axis = Rank; axis-- > 0;) {
+    for (int axis = 0; axis < Rank; ++axis) {
       extents[axis] = static_cast<std::size_t>(given.shape[axis]);
-      strides[axis] = given.strides != nullptr ? std::ptrdiff_t{given.strides[axis]}
-                                               : static_cast<std::ptrdiff_t>(dense);
-      dense = detail::saturated_product(dense, extents[axis]);
+      if (given.strides != nullptr) strides[axis] = std::ptrdiff_t{given.strides[axis]};
     }
+    if (given.strides == nullptr) detail::set_dense_strides(extents, strides, Rank);
     const auto view = array_view<T, Rank>::from_native(address, extents, strides);
     GPU_TRY(detail::require_sound("gpu::from_dlpack", "the tensor", view, where));
     return dlpack_array<T, Rank>(std::move(tensor), view);

@@ -3,6 +3,7 @@
 /// `external_memory`: memory that another interface has allocated, such as Vulkan, imported through
 /// a handle of the operating system.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/flags.hpp>
@@ -46,18 +47,16 @@ enum class external_memory_handle_type : int {
 
 /// Returns the enumerator's name, such as "opaque_fd"; null for an unknown value.
 constexpr const char* name_of(external_memory_handle_type type) noexcept {
-  switch (type) {
-    case external_memory_handle_type::opaque_fd: return "opaque_fd";
-    case external_memory_handle_type::opaque_win32: return "opaque_win32";
-    case external_memory_handle_type::opaque_win32_kmt: return "opaque_win32_kmt";
-    case external_memory_handle_type::d3d12_heap: return "d3d12_heap";
-    case external_memory_handle_type::d3d12_resource: return "d3d12_resource";
-    case external_memory_handle_type::d3d11_resource: return "d3d11_resource";
-    case external_memory_handle_type::d3d11_resource_kmt: return "d3d11_resource_kmt";
-    case external_memory_handle_type::nvscibuf: return "nvscibuf";
-    case external_memory_handle_type::dmabuf_fd: return "dmabuf_fd";
-  }
-  return nullptr;
+  using enum external_memory_handle_type;
+  return detail::find_name(type, {{opaque_fd, "opaque_fd"},
+                                  {opaque_win32, "opaque_win32"},
+                                  {opaque_win32_kmt, "opaque_win32_kmt"},
+                                  {d3d12_heap, "d3d12_heap"},
+                                  {d3d12_resource, "d3d12_resource"},
+                                  {d3d11_resource, "d3d11_resource"},
+                                  {d3d11_resource_kmt, "d3d11_resource_kmt"},
+                                  {nvscibuf, "nvscibuf"},
+                                  {dmabuf_fd, "dmabuf_fd"}});
 }
 
 struct external_memory_options {

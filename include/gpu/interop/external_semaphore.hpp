@@ -3,6 +3,7 @@
 /// `external_semaphore`: a semaphore or fence of another interface, such as Vulkan, which streams
 /// signal and wait for.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -48,20 +49,17 @@ enum class external_semaphore_handle_type : int {
 
 /// Returns the enumerator's name, such as "opaque_fd"; null for an unknown value.
 constexpr const char* name_of(external_semaphore_handle_type type) noexcept {
-  switch (type) {
-    case external_semaphore_handle_type::opaque_fd: return "opaque_fd";
-    case external_semaphore_handle_type::opaque_win32: return "opaque_win32";
-    case external_semaphore_handle_type::opaque_win32_kmt: return "opaque_win32_kmt";
-    case external_semaphore_handle_type::d3d12_fence: return "d3d12_fence";
-    case external_semaphore_handle_type::d3d11_fence: return "d3d11_fence";
-    case external_semaphore_handle_type::nvscisync: return "nvscisync";
-    case external_semaphore_handle_type::d3d11_keyed_mutex: return "d3d11_keyed_mutex";
-    case external_semaphore_handle_type::d3d11_keyed_mutex_kmt: return "d3d11_keyed_mutex_kmt";
-    case external_semaphore_handle_type::timeline_semaphore_fd: return "timeline_semaphore_fd";
-    case external_semaphore_handle_type::timeline_semaphore_win32:
-      return "timeline_semaphore_win32";
-  }
-  return nullptr;
+  using enum external_semaphore_handle_type;
+  return detail::find_name(type, {{opaque_fd, "opaque_fd"},
+                                  {opaque_win32, "opaque_win32"},
+                                  {opaque_win32_kmt, "opaque_win32_kmt"},
+                                  {d3d12_fence, "d3d12_fence"},
+                                  {d3d11_fence, "d3d11_fence"},
+                                  {nvscisync, "nvscisync"},
+                                  {d3d11_keyed_mutex, "d3d11_keyed_mutex"},
+                                  {d3d11_keyed_mutex_kmt, "d3d11_keyed_mutex_kmt"},
+                                  {timeline_semaphore_fd, "timeline_semaphore_fd"},
+                                  {timeline_semaphore_win32, "timeline_semaphore_win32"}});
 }
 
 namespace detail {
@@ -307,12 +305,7 @@ result<> check_semaphores(const char* function, const Operation* all, std::size_
   constexpr bool signals = std::same_as<Operation, semaphore_signal>;
   for (std::size_t i = 0; i < count; ++i)
     GPU_TRY(check_semaphore(function, all[i].semaphore, all[i].value, signals, context, where));
-  if (count <= most_semaphores) return {};
-  text_builder out;
-  out << count << " semaphores are more than the limit of " << most_semaphores
-      << " in one call. Use several calls.";
-  return fail(
-      refusal(errc::invalid_argument, function, out.finish(), where, count, most_semaphores));
+  return require_at_most(count, most_semaphores, "semaphores", function, where);
 }
 
 /// Queues signals or waits; `Member` is the driver's function for them.

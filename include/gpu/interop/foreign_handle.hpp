@@ -14,7 +14,7 @@
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/memory/file_descriptor.hpp>
-#include <gpu/system/nvsci.hpp>
+#include <gpu/system/processor.hpp>
 
 #include <cuda.h>
 #include <fcntl.h>
@@ -46,6 +46,10 @@ enum class nvscisync_use : int {
 template <> inline constexpr bool is_flag_set<nvscisync_use> = true;
 
 namespace detail {
+
+/// Whether NvSci may be on the machines that the program is compiled for. Jetson and DRIVE have ARM
+/// processors.
+inline constexpr bool may_have_nvsci = is_arm;
 
 /// A copy of a file descriptor for one import. What the driver imports it also closes, and with
 /// some handles it closes what it has refused, too: so it never gets the caller's own.

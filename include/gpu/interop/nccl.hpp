@@ -12,6 +12,7 @@
 /// its mode that does not block, so a rank that is missing is an error after a time limit, and
 /// nothing waits forever.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -25,12 +26,15 @@
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/error_reporter.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/interop/detail/nccl_functions.hpp>
-#include <gpu/interop/detail/nccl_wait.hpp>
-#include <gpu/interop/detail/require_libcuda.hpp>
+#include <gpu/interop/detail/nccl_operands.hpp>
+#include <gpu/interop/nccl_id.hpp>  // IWYU pragma: export
+#include <gpu/libraries/nccl_functions.hpp>
+#include <gpu/libraries/nccl_wait.hpp>
+#include <gpu/libraries/require_libcuda.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/system/library_table.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -42,14 +46,10 @@ enum class nccl_operation : int { sum = 0, product = 1, max = 2, min = 3, averag
 
 /// Returns the operation's name, such as "sum"; null for any other value.
 constexpr const char* name_of(nccl_operation operation) noexcept {
-  switch (operation) {
-    case nccl_operation::sum: return "sum";
-    case nccl_operation::product: return "product";
-    case nccl_operation::max: return "max";
-    case nccl_operation::min: return "min";
-    case nccl_operation::average: return "average";
-  }
-  return nullptr;
+  using enum nccl_operation;
+  return detail::find_name(
+      operation,
+      {{sum, "sum"}, {product, "product"}, {max, "max"}, {min, "min"}, {average, "average"}});
 }
 
 struct nccl_options {
@@ -131,8 +131,8 @@ class nccl_communicator {
     GPU_TRY(driver::in_context(context.native(), where, [&]() -> result<> {
       void* native = nullptr;
       constexpr auto init = &detail::nccl_functions::init_rank;
-      const int code =
-          GPU_TRY(detail::call_nccl<init>(where, &native, ranks, id, rank, &configuration));
+      const int code = GPU_TRY(detail::call_nccl<init>(
+          where, &native, ranks, std::bit_cast<detail::nccl_unique_id>(id), rank, &configuration));
       made.handle_.reset({native, context, rank, ranks, options.timeout_ms});
       return detail::settle_nccl(code, detail::nccl_name<init>(), native, options.timeout_ms,
                                  where);

@@ -3,11 +3,11 @@
 /// `nvtx_calls`: ranges of NVTX for the library's own calls that compile, load, launch, copy, fill
 /// and wait.
 
-#include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
-#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/interop/nvtx.hpp>
+#include <gpu/libraries/nvjitlink_functions.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 
 #include <cuda.h>
 #include <concepts>

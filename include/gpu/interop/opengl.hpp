@@ -6,6 +6,7 @@
 /// The functions that register, map, unmap and unregister have to be called by a thread in which
 /// the context of OpenGL is current, and the device has to be one of `gl_devices`.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/flags.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -46,12 +47,9 @@ enum class graphics_map_flags : unsigned {
 
 /// Returns the enumerator's name, such as "read_only"; null for an unknown value.
 constexpr const char* name_of(graphics_map_flags flags) noexcept {
-  switch (flags) {
-    case graphics_map_flags::none: return "none";
-    case graphics_map_flags::read_only: return "read_only";
-    case graphics_map_flags::write_discard: return "write_discard";
-  }
-  return nullptr;
+  using enum graphics_map_flags;
+  return detail::find_name(
+      flags, {{none, "none"}, {read_only, "read_only"}, {write_discard, "write_discard"}});
 }
 
 /// The kinds of images that can be registered; the values are those of OpenGL.
@@ -66,15 +64,13 @@ enum class gl_target : unsigned {
 
 /// Returns the enumerator's name, such as "texture_2d"; null for an unknown value.
 constexpr const char* name_of(gl_target target) noexcept {
-  switch (target) {
-    case gl_target::texture_2d: return "texture_2d";
-    case gl_target::texture_3d: return "texture_3d";
-    case gl_target::texture_rectangle: return "texture_rectangle";
-    case gl_target::texture_cube_map: return "texture_cube_map";
-    case gl_target::texture_2d_array: return "texture_2d_array";
-    case gl_target::renderbuffer: return "renderbuffer";
-  }
-  return nullptr;
+  using enum gl_target;
+  return detail::find_name(target, {{texture_2d, "texture_2d"},
+                                    {texture_3d, "texture_3d"},
+                                    {texture_rectangle, "texture_rectangle"},
+                                    {texture_cube_map, "texture_cube_map"},
+                                    {texture_2d_array, "texture_2d_array"},
+                                    {renderbuffer, "renderbuffer"}});
 }
 
 /// The devices that `gl_devices` returns; the values are those of cudaGL.h.
@@ -86,12 +82,9 @@ enum class gl_device_list : unsigned {
 
 /// Returns the enumerator's name, such as "all"; null for an unknown value.
 constexpr const char* name_of(gl_device_list list) noexcept {
-  switch (list) {
-    case gl_device_list::all: return "all";
-    case gl_device_list::current_frame: return "current_frame";
-    case gl_device_list::next_frame: return "next_frame";
-  }
-  return nullptr;
+  using enum gl_device_list;
+  return detail::find_name(
+      list, {{all, "all"}, {current_frame, "current_frame"}, {next_frame, "next_frame"}});
 }
 
 /// The devices of a context of OpenGL, at most 64.

@@ -2,9 +2,10 @@
 /// \file
 /// `cuda_error` as a `std::error_code`.
 
-#include <gpu/core/detail/error_advice.hpp>
-#include <gpu/core/detail/error_names.hpp>
 #include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/detail/driver_errors.hpp>  // IWYU pragma: keep
+#include <gpu/libraries/library_errors.hpp>     // IWYU pragma: keep
 
 #include <string>
 #include <system_error>
@@ -18,16 +19,12 @@ class error_category : public std::error_category {
  public:
   explicit constexpr error_category(error_domain domain) noexcept : domain_{domain} {}
 
-  const char* name() const noexcept override {
-    constexpr const char* names[] = {"gpu",    "cuda", "nvrtc", "curand",   "nvjitlink",
-                                     "cublas", "nccl", "cufft", "cusolver", "cusparse"};
-    return names[static_cast<unsigned>(domain_)];
-  }
+  const char* name() const noexcept override { return domain_.name(); }
 
   std::string message(int code) const override {
-    const char* known = error_code_name(domain_, code);
+    const char* known = domain_.name_of(code);
     std::string text = known != nullptr ? known : "unknown error " + std::to_string(code);
-    if (const char* advice = error_advice(domain_, code)) (text += ": ") += advice;
+    if (const char* advice = domain_.advice_for(code)) (text += ": ") += advice;
     return text;
   }
 
@@ -82,7 +79,7 @@ inline const std::error_category& error_category(error_domain domain) noexcept {
       detail::error_category(error_domain::cufft),
       detail::error_category(error_domain::cusolver),
       detail::error_category(error_domain::cusparse)};
-  return categories[static_cast<unsigned>(domain)];
+  return categories[int{domain}];
 }
 
 /// Returns the code of an error, without its call, source location and values.

@@ -2,6 +2,7 @@
 /// \file
 /// `jit_options`: options of the driver's PTX compiler; `jit_report`: its messages and figures.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/text.hpp>
 
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -55,44 +56,25 @@ enum class jit_target : std::uint32_t {
 
 /// Returns the target's name, such as "compute_121f", or null for a value that is not valid.
 constexpr const char* name_of(jit_target target) noexcept {
-  switch (target) {
-    case jit_target::of_context: return "of_context";
-    case jit_target::compute_30: return "compute_30";
-    case jit_target::compute_32: return "compute_32";
-    case jit_target::compute_35: return "compute_35";
-    case jit_target::compute_37: return "compute_37";
-    case jit_target::compute_50: return "compute_50";
-    case jit_target::compute_52: return "compute_52";
-    case jit_target::compute_53: return "compute_53";
-    case jit_target::compute_60: return "compute_60";
-    case jit_target::compute_61: return "compute_61";
-    case jit_target::compute_62: return "compute_62";
-    case jit_target::compute_70: return "compute_70";
-    case jit_target::compute_72: return "compute_72";
-    case jit_target::compute_75: return "compute_75";
-    case jit_target::compute_80: return "compute_80";
-    case jit_target::compute_86: return "compute_86";
-    case jit_target::compute_87: return "compute_87";
-    case jit_target::compute_89: return "compute_89";
-    case jit_target::compute_90: return "compute_90";
-    case jit_target::compute_100: return "compute_100";
-    case jit_target::compute_103: return "compute_103";
-    case jit_target::compute_110: return "compute_110";
-    case jit_target::compute_120: return "compute_120";
-    case jit_target::compute_121: return "compute_121";
-    case jit_target::compute_90a: return "compute_90a";
-    case jit_target::compute_100a: return "compute_100a";
-    case jit_target::compute_103a: return "compute_103a";
-    case jit_target::compute_110a: return "compute_110a";
-    case jit_target::compute_120a: return "compute_120a";
-    case jit_target::compute_121a: return "compute_121a";
-    case jit_target::compute_100f: return "compute_100f";
-    case jit_target::compute_103f: return "compute_103f";
-    case jit_target::compute_110f: return "compute_110f";
-    case jit_target::compute_120f: return "compute_120f";
-    case jit_target::compute_121f: return "compute_121f";
-  }
-  return nullptr;
+  using enum jit_target;
+  return detail::find_name(target, {{of_context, "of_context"},     {compute_30, "compute_30"},
+                                    {compute_32, "compute_32"},     {compute_35, "compute_35"},
+                                    {compute_37, "compute_37"},     {compute_50, "compute_50"},
+                                    {compute_52, "compute_52"},     {compute_53, "compute_53"},
+                                    {compute_60, "compute_60"},     {compute_61, "compute_61"},
+                                    {compute_62, "compute_62"},     {compute_70, "compute_70"},
+                                    {compute_72, "compute_72"},     {compute_75, "compute_75"},
+                                    {compute_80, "compute_80"},     {compute_86, "compute_86"},
+                                    {compute_87, "compute_87"},     {compute_89, "compute_89"},
+                                    {compute_90, "compute_90"},     {compute_100, "compute_100"},
+                                    {compute_103, "compute_103"},   {compute_110, "compute_110"},
+                                    {compute_120, "compute_120"},   {compute_121, "compute_121"},
+                                    {compute_90a, "compute_90a"},   {compute_100a, "compute_100a"},
+                                    {compute_103a, "compute_103a"}, {compute_110a, "compute_110a"},
+                                    {compute_120a, "compute_120a"}, {compute_121a, "compute_121a"},
+                                    {compute_100f, "compute_100f"}, {compute_103f, "compute_103f"},
+                                    {compute_110f, "compute_110f"}, {compute_120f, "compute_120f"},
+                                    {compute_121f, "compute_121f"}});
 }
 
 /// The code of a fatbin that the driver uses if it has no machine code for exactly this device.
@@ -103,11 +85,9 @@ enum class jit_fallback : std::uint32_t {
 
 /// Returns the fallback's name, such as "prefer_binary", or null for a value that is not valid.
 constexpr const char* name_of(jit_fallback fallback) noexcept {
-  switch (fallback) {
-    case jit_fallback::prefer_ptx: return "prefer_ptx";
-    case jit_fallback::prefer_binary: return "prefer_binary";
-  }
-  return nullptr;
+  using enum jit_fallback;
+  return detail::find_name(fallback,
+                           {{prefer_ptx, "prefer_ptx"}, {prefer_binary, "prefer_binary"}});
 }
 
 /// The caches that loads from global memory use (-dlcm).
@@ -119,12 +99,8 @@ enum class jit_cache_mode : std::uint32_t {
 
 /// Returns the mode's name, such as "l1", or null for a value that is not valid.
 constexpr const char* name_of(jit_cache_mode mode) noexcept {
-  switch (mode) {
-    case jit_cache_mode::unspecified: return "unspecified";
-    case jit_cache_mode::l2_only: return "l2_only";
-    case jit_cache_mode::l1: return "l1";
-  }
-  return nullptr;
+  using enum jit_cache_mode;
+  return detail::find_name(mode, {{unspecified, "unspecified"}, {l2_only, "l2_only"}, {l1, "l1"}});
 }
 
 /// The messages and figures of the driver's compiler, whether the load succeeds or not.

@@ -3,6 +3,7 @@
 /// `kernel_properties`: the properties of a kernel on a device, all at once. kernel_attribute.hpp
 /// reads each alone, and sets those that can be set.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/dims.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -26,12 +27,10 @@ enum class cluster_scheduling : unsigned char {
 
 /// Returns the policy's name, such as "load_balancing", or null for a value that is not valid.
 constexpr const char* name_of(cluster_scheduling policy) noexcept {
-  switch (policy) {
-    case cluster_scheduling::unspecified: return "unspecified";
-    case cluster_scheduling::spread: return "spread";
-    case cluster_scheduling::load_balancing: return "load_balancing";
-  }
-  return nullptr;
+  using enum cluster_scheduling;
+  return detail::find_name(
+      policy,
+      {{unspecified, "unspecified"}, {spread, "spread"}, {load_balancing, "load_balancing"}});
 }
 
 /// The properties of a kernel on a device.

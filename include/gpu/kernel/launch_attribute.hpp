@@ -3,6 +3,7 @@
 /// `launch_attribute`: the attributes of a launch, each with the type of its value;
 /// `launch_attributes`: a set of them for a `launch_config`.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/dims.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -54,23 +55,21 @@ enum class launch_attribute : int {
 
 /// Returns the attribute's name, such as "cooperative", or null for a value that is not valid.
 constexpr const char* name_of(launch_attribute attribute) noexcept {
-  switch (attribute) {
-    case launch_attribute::access_policy_window: return "access_policy_window";
-    case launch_attribute::cooperative: return "cooperative";
-    case launch_attribute::cluster_scheduling: return "cluster_scheduling";
-    case launch_attribute::programmatic_stream_serialization:
-      return "programmatic_stream_serialization";
-    case launch_attribute::programmatic_event: return "programmatic_event";
-    case launch_attribute::priority: return "priority";
-    case launch_attribute::memory_sync_domain_map: return "memory_sync_domain_map";
-    case launch_attribute::memory_sync_domain: return "memory_sync_domain";
-    case launch_attribute::preferred_cluster: return "preferred_cluster";
-    case launch_attribute::launch_completion_event: return "launch_completion_event";
-    case launch_attribute::device_updatable_node: return "device_updatable_node";
-    case launch_attribute::shared_carveout: return "shared_carveout";
-    case launch_attribute::nvlink_util_centric_scheduling: return "nvlink_util_centric_scheduling";
-  }
-  return nullptr;
+  using enum launch_attribute;
+  return detail::find_name(
+      attribute, {{access_policy_window, "access_policy_window"},
+                  {cooperative, "cooperative"},
+                  {cluster_scheduling, "cluster_scheduling"},
+                  {programmatic_stream_serialization, "programmatic_stream_serialization"},
+                  {programmatic_event, "programmatic_event"},
+                  {priority, "priority"},
+                  {memory_sync_domain_map, "memory_sync_domain_map"},
+                  {memory_sync_domain, "memory_sync_domain"},
+                  {preferred_cluster, "preferred_cluster"},
+                  {launch_completion_event, "launch_completion_event"},
+                  {device_updatable_node, "device_updatable_node"},
+                  {shared_carveout, "shared_carveout"},
+                  {nvlink_util_centric_scheduling, "nvlink_util_centric_scheduling"}});
 }
 
 /// An event, made without timing, that is recorded when all blocks of the kernel have called

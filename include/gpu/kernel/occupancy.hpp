@@ -4,6 +4,7 @@
 /// which block size gives the most.
 
 #include <gpu/core/count.hpp>
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/flags.hpp>
@@ -45,13 +46,11 @@ enum class occupancy_limit : unsigned char { blocks, warps, registers, shared_me
 
 /// Returns the limit's name, such as "registers", or null for a value that is not valid.
 constexpr const char* name_of(occupancy_limit limit) noexcept {
-  switch (limit) {
-    case occupancy_limit::blocks: return "blocks";
-    case occupancy_limit::warps: return "warps";
-    case occupancy_limit::registers: return "registers";
-    case occupancy_limit::shared_memory: return "shared_memory";
-  }
-  return nullptr;
+  using enum occupancy_limit;
+  return detail::find_name(limit, {{blocks, "blocks"},
+                                   {warps, "warps"},
+                                   {registers, "registers"},
+                                   {shared_memory, "shared_memory"}});
 }
 
 /// The occupancy of a multiprocessor by blocks of one kernel.

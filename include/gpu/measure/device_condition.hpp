@@ -2,6 +2,7 @@
 /// \file
 /// `device_monitor`: reads clocks, throttling, temperature and power of a device, where NVML is.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/flags.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -31,19 +32,17 @@ template <> inline constexpr bool is_flag_set<throttle_reasons> = true;
 
 /// Returns the name of one reason, such as "power_cap"; null for any other value.
 constexpr const char* name_of(throttle_reasons reason) noexcept {
-  switch (reason) {
-    case throttle_reasons::none: return "none";
-    case throttle_reasons::idle: return "idle";
-    case throttle_reasons::application_clocks: return "application_clocks";
-    case throttle_reasons::power_cap: return "power_cap";
-    case throttle_reasons::hardware_slowdown: return "hardware_slowdown";
-    case throttle_reasons::sync_boost: return "sync_boost";
-    case throttle_reasons::software_thermal: return "software_thermal";
-    case throttle_reasons::hardware_thermal: return "hardware_thermal";
-    case throttle_reasons::hardware_power_brake: return "hardware_power_brake";
-    case throttle_reasons::display_clocks: return "display_clocks";
-  }
-  return nullptr;
+  using enum throttle_reasons;
+  return detail::find_name(reason, {{none, "none"},
+                                    {idle, "idle"},
+                                    {application_clocks, "application_clocks"},
+                                    {power_cap, "power_cap"},
+                                    {hardware_slowdown, "hardware_slowdown"},
+                                    {sync_boost, "sync_boost"},
+                                    {software_thermal, "software_thermal"},
+                                    {hardware_thermal, "hardware_thermal"},
+                                    {hardware_power_brake, "hardware_power_brake"},
+                                    {display_clocks, "display_clocks"}});
 }
 
 /// The condition of a device at a moment, or over several readings. What the device does not report

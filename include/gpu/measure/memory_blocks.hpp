@@ -57,18 +57,16 @@ result<sequence<caching_block>> collect_blocks(source_location where,
   });
 }
 
-/// Passes the blocks of an arena to `work`.
-template <class Work>
-void list_arena(block_arena& arena, unsigned long long lane, Work work) noexcept {
-  arena.for_each_block([&](const cached_segment& segment, const cached_block& each) {
-    work(caching_block{segment.address, each.address, each.bytes, lane, !each.free});
-  });
+/// Passes the blocks that any stream can take to `work`. Page-locked memory belongs to no stream.
+template <class Work> void list_common(const caching_state& state, Work work) noexcept {
+  for (const auto* each = state.common; each != nullptr; each = each->next)
+    work(caching_block{each->address, each->address, each->bytes, 0, false});
 }
+template <class Work> void list_common(const pinned_cache&, Work) noexcept {}
 
-/// Returns the blocks of an allocator, which `for_each_block(state, work)` passes to `work(block)`.
-template <class Allocator, class ForEachBlock>
-result<sequence<caching_block>> list_blocks_of(const Allocator& allocator, source_location where,
-                                               ForEachBlock for_each_block) noexcept {
+template <class Allocator>
+result<sequence<caching_block>> list_blocks_of(const Allocator& allocator,
+                                               source_location where) noexcept {
   auto* const state = caching_access::state_of(allocator);
   if (state == nullptr) return fail(empty_handle_error("gpu::list_blocks", "allocator", where));
   const scoped_lock held(state->growing);
@@ -77,7 +75,14 @@ result<sequence<caching_block>> list_blocks_of(const Allocator& allocator, sourc
         driver::current_entry_points(), driver::entry_point_index(&driver::entry_points::mem_alloc),
         where));
   }
-  return collect_blocks(where, [&](auto work) { for_each_block(*state, work); });
+  return collect_blocks(where, [&](auto work) {
+    list_common(*state, work);
+    state->for_each_lane([&](block_arena& lane, unsigned long long number) {
+      lane.for_each_block([&](const cached_segment& segment, const cached_block& each) {
+        work(caching_block{segment.address, each.address, each.bytes, number, !each.free});
+      });
+    });
+  });
 }
 
 }  // namespace detail
@@ -88,21 +93,12 @@ result<sequence<caching_block>> list_blocks_of(const Allocator& allocator, sourc
 inline result<sequence<caching_block>> list_blocks(
     const caching_allocator& allocator,
     source_location where = source_location::current()) noexcept {
-  return detail::list_blocks_of(allocator, where, [](detail::caching_state& state, auto work) {
-    for (const auto* each = state.common; each != nullptr; each = each->next)
-      work(caching_block{each->address, each->address, each->bytes, 0, false});
-    state.for_each_lane(
-        [&](detail::stream_lane& lane) { detail::list_arena(lane, lane.number, work); });
-  });
+  return detail::list_blocks_of(allocator, where);
 }
 inline result<sequence<caching_block>> list_blocks(
     const caching_pinned_allocator& allocator,
     source_location where = source_location::current()) noexcept {
-  return detail::list_blocks_of(allocator, where, [](detail::pinned_cache& state, auto work) {
-    state.for_each_lane([&](detail::pinned_lane& lane, unsigned long long number) {
-      detail::list_arena(lane, number, work);
-    });
-  });
+  return detail::list_blocks_of(allocator, where);
 }
 
 }}  // namespace gpu::v1

@@ -79,12 +79,9 @@ template <class T, int Rank = 1> class array_view {
   {
     array_view view;
     view.data_ = elements.data();
-    std::size_t product = 1;
-    for (int axis = Rank; axis-- > 0;) {
-      view.extents_[axis] = extents[axis];
-      view.strides_[axis] = static_cast<std::ptrdiff_t>(product);
-      product = detail::saturated_product(product, extents[axis]);
-    }
+    for (int axis = 0; axis < Rank; ++axis) view.extents_[axis] = extents[axis];
+    detail::set_dense_strides(extents, view.strides_, Rank);
+    const std::size_t product = detail::saturated_product(extents, Rank);
     if (product == elements.size()) return view.check_foreign();
     detail::text_builder out;
     for (int axis = 0; axis < Rank; ++axis) out << (axis == 0 ? "" : " x ") << extents[axis];

@@ -2,7 +2,6 @@
 /// \file
 /// `caching_allocator`: allocates device memory in tens of nanoseconds, by reusing freed memory.
 
-#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -11,6 +10,7 @@
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/memory/caching_operations.hpp>
 #include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/detail/caching/block_arena.hpp>
@@ -23,8 +23,6 @@
 #include <gpu/system/mutex.hpp>
 
 #include <cstddef>
-#include <new>
-#include <utility>
 
 namespace gpu { inline namespace v1 {
 
@@ -45,7 +43,7 @@ namespace gpu { inline namespace v1 {
 /// buffer is destroyed. Nothing is freed at process exit.
 /// **Threads**: any thread may call any member, and destroy buffers, at the same time. Threads on
 /// different streams wait for each other only if the driver has to be asked.
-class caching_allocator {
+class caching_allocator : public caching_operations<detail::caching_state> {
  public:
   /// Creates an empty object, to be assigned to.
   caching_allocator() noexcept = default;
@@ -60,14 +58,7 @@ class caching_allocator {
       source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::caching_allocator::create";
     const context_ref in = GPU_TRY(on.resolve(function, where));
-    GPU_TRY(detail::check_caching_options(options, function, where));
-    auto* state = new (std::nothrow) detail::caching_state;
-    if (state == nullptr) {
-      return detail::fail(detail::out_of_host_memory_error(function, sizeof *state, where));
-    }
-    state->context = in;
-    state->options = options;
-    return caching_allocator{state};
+    return caching_allocator{GPU_TRY(create_state(in, options, function, where))};
   }
 
   /// Allocates `count` elements, which may be 0, in stream order. The destructor of the buffer
@@ -109,91 +100,12 @@ class caching_allocator {
     return lane == nullptr ? result<>{} : state_->share(*lane, where);
   }
 
-  /// Frees all free segments; returns their size in bytes. Blocks until the device is idle.
-  /// **Capture**: not allowed. (cuMemFree)
-  std::size_t trim() noexcept {
-    if (state_ == nullptr) return 0;
-    const detail::scoped_lock held(state_->growing);
-    if (!held) return 0;
-    std::size_t bytes = state_->trim(std::exchange(state_->common, nullptr));
-    for (detail::stream_lane* each : state_->buckets) {
-      for (; each != nullptr; each = each->next) {
-        each->lock.lock();
-        detail::cached_segment* list = each->remove_free_segments();
-        each->lock.unlock();
-        bytes += state_->trim(list);
-      }
-    }
-    return bytes;
-  }
-
-  /// Frees all free segments, as `trim` does, and from now on each segment as soon as its last
-  /// buffer is destroyed. **Capture**: not allowed; afterwards, destroying buffers during capture
-  /// is not allowed either. (cuMemFree)
-  void stop_holding() noexcept {
-    if (state_ != nullptr) __atomic_store_n(&state_->stopped, true, __ATOMIC_RELAXED);
-    trim();
-  }
-
-  /// Returns the current state and the history of the allocator.
-  caching_statistics statistics() const noexcept {
-    if (state_ == nullptr) return {};
-    const detail::scoped_lock held(state_->growing);
-    if (!held) return {};
-    caching_statistics found = state_->counts;
-    detail::arena_statistics sum;
-    state_->for_each_lane([&](detail::stream_lane& lane) { sum.add(lane.statistics()); });
-    found.used_bytes = sum.used_bytes;
-    found.used_blocks = sum.used_blocks;
-    found.free_blocks = sum.free_blocks;
-    found.hits = sum.hits - state_->new_blocks;
-    for (const auto* each = state_->common; each != nullptr; each = each->next) ++found.free_blocks;
-    return found;
-  }
-
-  context_ref context() const noexcept {
-    return state_ == nullptr ? context_ref{} : state_->context;
-  }
-
-  caching_allocator(caching_allocator&& other) noexcept
-      : state_{std::exchange(other.state_, nullptr)} {}
-  caching_allocator& operator=(caching_allocator&& other) noexcept {
-    caching_allocator taken{std::move(other)};
-    std::swap(state_, taken.state_);
-    return *this;
-  }
-  ~caching_allocator() {
-    if (state_ == nullptr) return;
-    {
-      const detail::scoped_lock held(state_->growing);
-      if (!held) return;
-      state_->release(std::exchange(state_->common, nullptr));
-      for (detail::stream_lane* each : state_->buckets) {
-        for (; each != nullptr; each = each->next) close(*each);
-      }
-    }
-    state_->drop_owner();
-  }
-
  private:
-  friend struct detail::caching_access;
-
-  explicit caching_allocator(detail::caching_state* state) noexcept : state_{state} {}
-
-  void close(detail::stream_lane& lane) noexcept {
-    lane.lock.lock();
-    lane.closing = true;
-    detail::cached_segment* list = lane.remove_free_segments();
-    if (lane.segments() != nullptr) state_->add_owner();
-    lane.lock.unlock();
-    state_->release(list);
-  }
+  explicit caching_allocator(detail::caching_state* state) noexcept : caching_operations{state} {}
 
   result<> require(const char* function, const stream_ref& stream,
                    source_location where) const noexcept {
-    if (state_ == nullptr) {
-      return detail::fail(detail::empty_handle_error(function, "allocator", where));
-    }
+    GPU_TRY(require_state(function, where));
     GPU_TRY(detail::require(stream, function, where));
     if (stream.context() == state_->context) return {};
     return detail::fail(detail::wrong_context_error(function, "allocator",
@@ -243,7 +155,7 @@ class caching_allocator {
   /// Sets `taken` to a block, or leaves it null if no bytes are requested.
   result<> take_checked(const stream_ref& stream, std::size_t count, std::size_t size,
                         detail::cached_block*& taken, source_location where) noexcept {
-    constexpr const char* function = "gpu::caching_allocator::allocate";
+    constexpr const char* function = detail::caching_state::function;
     GPU_TRY(require(function, stream, where));
     std::size_t bytes = 0;
     GPU_TRY(detail::get_bytes(function, count, size, bytes, where));
@@ -263,8 +175,6 @@ class caching_allocator {
   }
 
   static constexpr std::size_t most = detail::most_segment_bytes;
-
-  detail::caching_state* state_ = nullptr;
 };
 
 }}  // namespace gpu::v1

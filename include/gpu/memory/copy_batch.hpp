@@ -2,6 +2,7 @@
 /// \file
 /// Batches of copies: many copies in one call, each with its own hints.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -45,12 +46,8 @@ enum class source_access_order : int {
 
 /// Returns the enumerator's name, such as "during_call"; null for an unknown value.
 constexpr const char* name_of(source_access_order order) noexcept {
-  switch (order) {
-    case source_access_order::stream: return "stream";
-    case source_access_order::during_call: return "during_call";
-    case source_access_order::any: return "any";
-  }
-  return nullptr;
+  using enum source_access_order;
+  return detail::find_name(order, {{stream, "stream"}, {during_call, "during_call"}, {any, "any"}});
 }
 
 /// Hints for the driver about one copy of a batch.

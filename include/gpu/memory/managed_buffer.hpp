@@ -2,6 +2,7 @@
 /// \file
 /// `managed_buffer<T>`: owns elements that host and devices access at one address.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -39,12 +40,8 @@ enum class memory_attach : unsigned {
 
 /// The enumerator, such as "single"; null for a value that this library does not know.
 constexpr const char* name_of(memory_attach attach) noexcept {
-  switch (attach) {
-    case memory_attach::global: return "global";
-    case memory_attach::host: return "host";
-    case memory_attach::single: return "single";
-  }
-  return nullptr;
+  using enum memory_attach;
+  return detail::find_name(attach, {{global, "global"}, {host, "host"}, {single, "single"}});
 }
 
 namespace detail {

@@ -2,6 +2,7 @@
 /// \file
 /// `memory_access`: what a device may do with memory.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 
 namespace gpu { inline namespace v1 {
@@ -15,12 +16,8 @@ enum class memory_access : int {
 
 /// Returns the enumerator's name, such as "read_write"; null for an unknown value.
 constexpr const char* name_of(memory_access access) noexcept {
-  switch (access) {
-    case memory_access::none: return "none";
-    case memory_access::read: return "read";
-    case memory_access::read_write: return "read_write";
-  }
-  return nullptr;
+  using enum memory_access;
+  return detail::find_name(access, {{none, "none"}, {read, "read"}, {read_write, "read_write"}});
 }
 
 }}  // namespace gpu::v1

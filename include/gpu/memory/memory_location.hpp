@@ -2,6 +2,7 @@
 /// \file
 /// `memory_location`: a device, the host, or a NUMA node of the host.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/driver/device.hpp>
 
 #include <gpu/core/error_code.hpp>
@@ -27,14 +28,12 @@ enum class memory_location_type : int {
 
 /// Returns the enumerator's name, such as "host_numa"; null for an unknown value.
 constexpr const char* name_of(memory_location_type type) noexcept {
-  switch (type) {
-    case memory_location_type::none: return "none";
-    case memory_location_type::device: return "device";
-    case memory_location_type::host: return "host";
-    case memory_location_type::host_numa: return "host_numa";
-    case memory_location_type::host_numa_current: return "host_numa_current";
-  }
-  return nullptr;
+  using enum memory_location_type;
+  return detail::find_name(type, {{none, "none"},
+                                  {device, "device"},
+                                  {host, "host"},
+                                  {host_numa, "host_numa"},
+                                  {host_numa_current, "host_numa_current"}});
 }
 
 /// The location that memory has or should have. A `device` converts to it. Default constructed, it

@@ -3,6 +3,7 @@
 /// Memory pools of the driver: `memory_pool` owns one, `memory_pool_ref` refers to one, such as a
 /// device's default pool. Pools allocate and free memory in stream order.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -38,11 +39,8 @@ enum class allocation_type : int {
 
 /// The enumerator, such as "pinned"; null for a value that this library does not know.
 constexpr const char* name_of(allocation_type type) noexcept {
-  switch (type) {
-    case allocation_type::pinned: return "pinned";
-    case allocation_type::managed: return "managed";
-  }
-  return nullptr;
+  using enum allocation_type;
+  return detail::find_name(type, {{pinned, "pinned"}, {managed, "managed"}});
 }
 
 struct memory_pool_options {

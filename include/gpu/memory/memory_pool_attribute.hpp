@@ -3,6 +3,7 @@
 /// `memory_pool_attribute`: the attributes of a pool, each with the C++ type of its value: how it
 /// reuses and keeps memory, and how much it holds.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -36,19 +37,16 @@ enum class memory_pool_attribute : int {
 
 /// The enumerator, such as "release_threshold"; null for a value that this library does not know.
 constexpr const char* name_of(memory_pool_attribute attribute) noexcept {
-  switch (attribute) {
-    case memory_pool_attribute::reuse_follow_event_dependencies:
-      return "reuse_follow_event_dependencies";
-    case memory_pool_attribute::reuse_allow_opportunistic: return "reuse_allow_opportunistic";
-    case memory_pool_attribute::reuse_allow_internal_dependencies:
-      return "reuse_allow_internal_dependencies";
-    case memory_pool_attribute::release_threshold: return "release_threshold";
-    case memory_pool_attribute::reserved_mem_current: return "reserved_mem_current";
-    case memory_pool_attribute::reserved_mem_high: return "reserved_mem_high";
-    case memory_pool_attribute::used_mem_current: return "used_mem_current";
-    case memory_pool_attribute::used_mem_high: return "used_mem_high";
-  }
-  return nullptr;
+  using enum memory_pool_attribute;
+  return detail::find_name(
+      attribute, {{reuse_follow_event_dependencies, "reuse_follow_event_dependencies"},
+                  {reuse_allow_opportunistic, "reuse_allow_opportunistic"},
+                  {reuse_allow_internal_dependencies, "reuse_allow_internal_dependencies"},
+                  {release_threshold, "release_threshold"},
+                  {reserved_mem_current, "reserved_mem_current"},
+                  {reserved_mem_high, "reserved_mem_high"},
+                  {used_mem_current, "used_mem_current"},
+                  {used_mem_high, "used_mem_high"}});
 }
 
 namespace detail {

@@ -3,6 +3,7 @@
 /// `memory_range_attribute`: the advice that was given for a range of managed memory, and its last
 /// prefetch; each with the C++ type of its value.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -38,17 +39,15 @@ enum class memory_range_attribute : int {
 
 /// Returns the enumerator's name, such as "read_mostly"; null for an unknown value.
 constexpr const char* name_of(memory_range_attribute attribute) noexcept {
-  switch (attribute) {
-    case memory_range_attribute::read_mostly: return "read_mostly";
-    case memory_range_attribute::preferred_location: return "preferred_location";
-    case memory_range_attribute::accessed_by: return "accessed_by";
-    case memory_range_attribute::last_prefetch_location: return "last_prefetch_location";
-    case memory_range_attribute::preferred_location_type: return "preferred_location_type";
-    case memory_range_attribute::preferred_location_id: return "preferred_location_id";
-    case memory_range_attribute::last_prefetch_location_type: return "last_prefetch_location_type";
-    case memory_range_attribute::last_prefetch_location_id: return "last_prefetch_location_id";
-  }
-  return nullptr;
+  using enum memory_range_attribute;
+  return detail::find_name(attribute, {{read_mostly, "read_mostly"},
+                                       {preferred_location, "preferred_location"},
+                                       {accessed_by, "accessed_by"},
+                                       {last_prefetch_location, "last_prefetch_location"},
+                                       {preferred_location_type, "preferred_location_type"},
+                                       {preferred_location_id, "preferred_location_id"},
+                                       {last_prefetch_location_type, "last_prefetch_location_type"},
+                                       {last_prefetch_location_id, "last_prefetch_location_id"}});
 }
 
 namespace detail {

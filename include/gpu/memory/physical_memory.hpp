@@ -2,6 +2,7 @@
 /// \file
 /// `physical_memory`: memory that has no address until it is mapped to one.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -33,11 +34,8 @@ enum class granularity : int {
 
 /// Returns the enumerator's name, such as "minimum"; null for an unknown value.
 constexpr const char* name_of(granularity which) noexcept {
-  switch (which) {
-    case granularity::minimum: return "minimum";
-    case granularity::recommended: return "recommended";
-  }
-  return nullptr;
+  using enum granularity;
+  return detail::find_name(which, {{minimum, "minimum"}, {recommended, "recommended"}});
 }
 
 struct physical_memory_options {

@@ -2,6 +2,7 @@
 /// \file
 /// `pointer_attribute` and `pointer_info`: query the driver about an address.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -26,14 +27,12 @@ enum class memory_type : unsigned {
 
 /// Returns the enumerator's name, such as "host"; null for an unknown value.
 constexpr const char* name_of(memory_type type) noexcept {
-  switch (type) {
-    case memory_type::unregistered: return "unregistered";
-    case memory_type::host: return "host";
-    case memory_type::device: return "device";
-    case memory_type::array: return "array";
-    case memory_type::unified: return "unified";
-  }
-  return nullptr;
+  using enum memory_type;
+  return detail::find_name(type, {{unregistered, "unregistered"},
+                                  {host, "host"},
+                                  {device, "device"},
+                                  {array, "array"},
+                                  {unified, "unified"}});
 }
 
 /// The attributes of an address; converts to `CUpointer_attribute` and back by cast.

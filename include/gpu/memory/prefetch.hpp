@@ -2,6 +2,7 @@
 /// \file
 /// `prefetch`, `advise` and `attach`: control where managed memory is, and what may access it.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -42,15 +43,13 @@ enum class memory_advice : int {
 
 /// Returns the enumerator's name, such as "set_read_mostly"; null for an unknown value.
 constexpr const char* name_of(memory_advice advice) noexcept {
-  switch (advice) {
-    case memory_advice::set_read_mostly: return "set_read_mostly";
-    case memory_advice::unset_read_mostly: return "unset_read_mostly";
-    case memory_advice::set_preferred_location: return "set_preferred_location";
-    case memory_advice::unset_preferred_location: return "unset_preferred_location";
-    case memory_advice::set_accessed_by: return "set_accessed_by";
-    case memory_advice::unset_accessed_by: return "unset_accessed_by";
-  }
-  return nullptr;
+  using enum memory_advice;
+  return detail::find_name(advice, {{set_read_mostly, "set_read_mostly"},
+                                    {unset_read_mostly, "unset_read_mostly"},
+                                    {set_preferred_location, "set_preferred_location"},
+                                    {unset_preferred_location, "unset_preferred_location"},
+                                    {set_accessed_by, "set_accessed_by"},
+                                    {unset_accessed_by, "unset_accessed_by"}});
 }
 
 namespace detail {

@@ -2,6 +2,7 @@
 /// \file
 /// `registered_memory<T>`: page-locks existing host memory.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/flags.hpp>
@@ -41,14 +42,12 @@ template <> inline constexpr bool is_flag_set<registration_flags> = true;
 
 /// Returns the enumerator's name, such as "read_only"; null for several flags, or an unknown one.
 constexpr const char* name_of(registration_flags flag) noexcept {
-  switch (flag) {
-    case registration_flags::none: return "none";
-    case registration_flags::portable: return "portable";
-    case registration_flags::mapped: return "mapped";
-    case registration_flags::io_memory: return "io_memory";
-    case registration_flags::read_only: return "read_only";
-  }
-  return nullptr;
+  using enum registration_flags;
+  return detail::find_name(flag, {{none, "none"},
+                                  {portable, "portable"},
+                                  {mapped, "mapped"},
+                                  {io_memory, "io_memory"},
+                                  {read_only, "read_only"}});
 }
 
 namespace detail {

@@ -2,6 +2,7 @@
 /// \file
 /// `memory_operation` and `perform`: let a stream wait for a value in memory, or write one.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -41,13 +42,11 @@ enum class wait_condition : unsigned {
 
 /// Returns the enumerator's name, such as "equal"; null for an unknown value.
 constexpr const char* name_of(wait_condition condition) noexcept {
-  switch (condition) {
-    case wait_condition::greater_or_equal: return "greater_or_equal";
-    case wait_condition::equal: return "equal";
-    case wait_condition::bitwise_and: return "bitwise_and";
-    case wait_condition::bitwise_nor: return "bitwise_nor";
-  }
-  return nullptr;
+  using enum wait_condition;
+  return detail::find_name(condition, {{greater_or_equal, "greater_or_equal"},
+                                       {equal, "equal"},
+                                       {bitwise_and, "bitwise_and"},
+                                       {bitwise_nor, "bitwise_nor"}});
 }
 
 /// The observers for which a barrier orders the writes before it and after it.
@@ -58,11 +57,8 @@ enum class memory_barrier_scope : unsigned {
 
 /// Returns the enumerator's name, such as "system"; null for an unknown value.
 constexpr const char* name_of(memory_barrier_scope scope) noexcept {
-  switch (scope) {
-    case memory_barrier_scope::system: return "system";
-    case memory_barrier_scope::device: return "device";
-  }
-  return nullptr;
+  using enum memory_barrier_scope;
+  return detail::find_name(scope, {{system, "system"}, {device, "device"}});
 }
 
 /// An operation of a stream on a word of memory. The word is the first element of a range in
@@ -196,13 +192,7 @@ inline result<> check_memory_operation(const char* function, const memory_operat
 inline result<> check_memory_operations(const char* function, const memory_operation* operations,
                                         std::size_t count, context_ref in,
                                         source_location where) noexcept {
-  if (count > most_memory_operations) {
-    text_builder out;
-    out << count << " operations are more than the limit of " << most_memory_operations
-        << " in one call. Use several calls.";
-    return fail(refusal(errc::invalid_argument, function, out.finish(), where, count,
-                        most_memory_operations));
-  }
+  GPU_TRY(require_at_most(count, most_memory_operations, "operations", function, where));
   for (std::size_t i = 0; i < count; ++i)
     GPU_TRY(check_memory_operation(function, operations[i], in, where));
   return {};

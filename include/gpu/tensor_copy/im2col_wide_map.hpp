@@ -3,12 +3,12 @@
 /// `make_im2col_wide_map`: describes images for copies of pixels along one row, on devices of
 /// compute capability 10.0 and later.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
-#include <gpu/driver/calls.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/context_or_device.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -34,11 +34,8 @@ enum class im2col_width : int {
 
 /// The enumerator, such as "stated"; null for a value that this library does not know.
 constexpr const char* name_of(im2col_width width) noexcept {
-  switch (width) {
-    case im2col_width::stated: return "stated";
-    case im2col_width::pixels_128: return "pixels_128";
-  }
-  return nullptr;
+  using enum im2col_width;
+  return detail::find_name(width, {{stated, "stated"}, {pixels_128, "pixels_128"}});
 }
 
 /// As `im2col_box`, but pixels follow each other along the last axis of pixels alone.
@@ -76,25 +73,18 @@ inline result<CUtensorMap> encode_im2col_wide(context_or_device on, const view_l
   }
   const int axis = view.rank - 2;
   GPU_TRY(check_corners(axis, box.lower, box.upper, view.extents[axis], 1, call));
-  GPU_TRY(call.require_between("the number of channels", -1, box.channels, 1, most_box_elements));
   const std::size_t pixels = box.width == im2col_width::stated ? box.pixels : 128;
-  GPU_TRY(call.require_between("the number of pixels", -1, pixels, 1, most_column_pixels));
-  GPU_TRY(check_inner_bytes("the channels of a pixel", box.channels, view.element_bytes, options,
-                            call));
+  GPU_TRY(check_column(box.channels, pixels, view.element_bytes, options, call));
   CUtensorMap made{};
-  bool pushed = false;
-  GPU_TRY(driver::push_unless_current(context.native(), pushed, where));
-  GPU_TRY(driver::pop_if(pushed,
-                         driver::call<&driver::entry_points::tensor_map_encode_im2col_wide>(
-                             where, &made, tensor.type, tensor.rank, tensor.address, tensor.extents,
-                             tensor.strides, box.lower, box.upper,
-                             static_cast<cuuint32_t>(box.channels), static_cast<cuuint32_t>(pixels),
-                             tensor.steps, static_cast<CUtensorMapInterleave>(options.interleave),
-                             static_cast<CUtensorMapIm2ColWideMode>(box.width),
-                             static_cast<CUtensorMapSwizzle>(options.swizzle),
-                             static_cast<CUtensorMapL2promotion>(options.promotion),
-                             static_cast<CUtensorMapFloatOOBfill>(options.fill)),
-                         where));
+  GPU_TRY(driver::call_in<&driver::entry_points::tensor_map_encode_im2col_wide>(
+      context.native(), where, &made, tensor.type, tensor.rank, tensor.address, tensor.extents,
+      tensor.strides, box.lower, box.upper, static_cast<cuuint32_t>(box.channels),
+      static_cast<cuuint32_t>(pixels), tensor.steps,
+      static_cast<CUtensorMapInterleave>(options.interleave),
+      static_cast<CUtensorMapIm2ColWideMode>(box.width),
+      static_cast<CUtensorMapSwizzle>(options.swizzle),
+      static_cast<CUtensorMapL2promotion>(options.promotion),
+      static_cast<CUtensorMapFloatOOBfill>(options.fill)));
   return made;
 }
 

@@ -8,7 +8,6 @@
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
-#include <gpu/driver/calls.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/context_or_device.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -55,12 +54,8 @@ inline result<> replace_tensor_address(CUtensorMap& map, context_ref context,
     return fail(refusal(errc::invalid_argument, "gpu::tensor_map::replace_address", out.finish(),
                         where, address, 16));
   }
-  bool pushed = false;
-  GPU_TRY(driver::push_unless_current(context.native(), pushed, where));
-  return driver::pop_if(pushed,
-                        driver::call<&driver::entry_points::tensor_map_replace_address>(
-                            where, &map, reinterpret_cast<void*>(address)),
-                        where);
+  return driver::call_in<&driver::entry_points::tensor_map_replace_address>(
+      context.native(), where, &map, reinterpret_cast<void*>(address));
 }
 
 }  // namespace detail
@@ -154,17 +149,12 @@ inline result<CUtensorMap> encode_tiled(context_or_device on, const view_layout&
   GPU_TRY(check_tile_bytes("a tile", rows, box[view.rank - 1] * view.element_bytes, options,
                            context.device(), call));
   CUtensorMap made{};
-  bool pushed = false;
-  GPU_TRY(driver::push_unless_current(context.native(), pushed, where));
-  GPU_TRY(driver::pop_if(
-      pushed,
-      driver::call<&driver::entry_points::tensor_map_encode_tiled>(
-          where, &made, tensor.type, tensor.rank, tensor.address, tensor.extents, tensor.strides,
-          tile, tensor.steps, static_cast<CUtensorMapInterleave>(options.interleave),
-          static_cast<CUtensorMapSwizzle>(options.swizzle),
-          static_cast<CUtensorMapL2promotion>(options.promotion),
-          static_cast<CUtensorMapFloatOOBfill>(options.fill)),
-      where));
+  GPU_TRY(driver::call_in<&driver::entry_points::tensor_map_encode_tiled>(
+      context.native(), where, &made, tensor.type, tensor.rank, tensor.address, tensor.extents,
+      tensor.strides, tile, tensor.steps, static_cast<CUtensorMapInterleave>(options.interleave),
+      static_cast<CUtensorMapSwizzle>(options.swizzle),
+      static_cast<CUtensorMapL2promotion>(options.promotion),
+      static_cast<CUtensorMapFloatOOBfill>(options.fill)));
   return made;
 }
 
@@ -184,25 +174,17 @@ inline result<CUtensorMap> encode_im2col(context_or_device on, const view_layout
     low[axes - 1 - n] = lower[n];
     high[axes - 1 - n] = upper[n];
   }
-  GPU_TRY(call.require_between("the number of channels", -1, channels, 1, most_box_elements));
-  GPU_TRY(call.require_between("the number of pixels", -1, pixels, 1, most_column_pixels));
-  GPU_TRY(
-      check_inner_bytes("the channels of a pixel", channels, view.element_bytes, options, call));
+  GPU_TRY(check_column(channels, pixels, view.element_bytes, options, call));
   GPU_TRY(check_tile_bytes("a copy of all pixels", pixels, channels * view.element_bytes, options,
                            context.device(), call));
   CUtensorMap made{};
-  bool pushed = false;
-  GPU_TRY(driver::push_unless_current(context.native(), pushed, where));
-  GPU_TRY(driver::pop_if(
-      pushed,
-      driver::call<&driver::entry_points::tensor_map_encode_im2col>(
-          where, &made, tensor.type, tensor.rank, tensor.address, tensor.extents, tensor.strides,
-          low, high, static_cast<cuuint32_t>(channels), static_cast<cuuint32_t>(pixels),
-          tensor.steps, static_cast<CUtensorMapInterleave>(options.interleave),
-          static_cast<CUtensorMapSwizzle>(options.swizzle),
-          static_cast<CUtensorMapL2promotion>(options.promotion),
-          static_cast<CUtensorMapFloatOOBfill>(options.fill)),
-      where));
+  GPU_TRY(driver::call_in<&driver::entry_points::tensor_map_encode_im2col>(
+      context.native(), where, &made, tensor.type, tensor.rank, tensor.address, tensor.extents,
+      tensor.strides, low, high, static_cast<cuuint32_t>(channels), static_cast<cuuint32_t>(pixels),
+      tensor.steps, static_cast<CUtensorMapInterleave>(options.interleave),
+      static_cast<CUtensorMapSwizzle>(options.swizzle),
+      static_cast<CUtensorMapL2promotion>(options.promotion),
+      static_cast<CUtensorMapFloatOOBfill>(options.fill)));
   return made;
 }
 

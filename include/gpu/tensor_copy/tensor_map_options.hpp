@@ -3,6 +3,7 @@
 /// `tensor_map_options`: how the elements of a tile lie in shared memory, and what stands for those
 /// outside of the tensor.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 
 namespace gpu { inline namespace v1 {
@@ -25,16 +26,14 @@ enum class tensor_swizzle : int {
 
 /// The enumerator, such as "bytes_128"; null for a value that this library does not know.
 constexpr const char* name_of(tensor_swizzle swizzle) noexcept {
-  switch (swizzle) {
-    case tensor_swizzle::none: return "none";
-    case tensor_swizzle::bytes_32: return "bytes_32";
-    case tensor_swizzle::bytes_64: return "bytes_64";
-    case tensor_swizzle::bytes_128: return "bytes_128";
-    case tensor_swizzle::bytes_128_atom_32: return "bytes_128_atom_32";
-    case tensor_swizzle::bytes_128_atom_32_flip_8: return "bytes_128_atom_32_flip_8";
-    case tensor_swizzle::bytes_128_atom_64: return "bytes_128_atom_64";
-  }
-  return nullptr;
+  using enum tensor_swizzle;
+  return detail::find_name(swizzle, {{none, "none"},
+                                     {bytes_32, "bytes_32"},
+                                     {bytes_64, "bytes_64"},
+                                     {bytes_128, "bytes_128"},
+                                     {bytes_128_atom_32, "bytes_128_atom_32"},
+                                     {bytes_128_atom_32_flip_8, "bytes_128_atom_32_flip_8"},
+                                     {bytes_128_atom_64, "bytes_128_atom_64"}});
 }
 
 /// Whether the channels of a tensor lie in slices, as in the layouts NC/8HWC8 (16 bytes of 8
@@ -47,12 +46,9 @@ enum class tensor_interleave : int {
 
 /// The enumerator, such as "bytes_16"; null for a value that this library does not know.
 constexpr const char* name_of(tensor_interleave interleave) noexcept {
-  switch (interleave) {
-    case tensor_interleave::none: return "none";
-    case tensor_interleave::bytes_16: return "bytes_16";
-    case tensor_interleave::bytes_32: return "bytes_32";
-  }
-  return nullptr;
+  using enum tensor_interleave;
+  return detail::find_name(interleave,
+                           {{none, "none"}, {bytes_16, "bytes_16"}, {bytes_32, "bytes_32"}});
 }
 
 /// How many bytes the L2 cache fetches at least. Converts to `CUtensorMapL2promotion` by cast.
@@ -65,13 +61,10 @@ enum class l2_promotion : int {
 
 /// The enumerator, such as "bytes_128"; null for a value that this library does not know.
 constexpr const char* name_of(l2_promotion promotion) noexcept {
-  switch (promotion) {
-    case l2_promotion::none: return "none";
-    case l2_promotion::bytes_64: return "bytes_64";
-    case l2_promotion::bytes_128: return "bytes_128";
-    case l2_promotion::bytes_256: return "bytes_256";
-  }
-  return nullptr;
+  using enum l2_promotion;
+  return detail::find_name(
+      promotion,
+      {{none, "none"}, {bytes_64, "bytes_64"}, {bytes_128, "bytes_128"}, {bytes_256, "bytes_256"}});
 }
 
 /// What a copy writes to shared memory for elements outside of the tensor. Converts to
@@ -84,11 +77,8 @@ enum class tensor_fill : int {
 
 /// The enumerator, such as "zeros"; null for a value that this library does not know.
 constexpr const char* name_of(tensor_fill fill) noexcept {
-  switch (fill) {
-    case tensor_fill::zeros: return "zeros";
-    case tensor_fill::nans: return "nans";
-  }
-  return nullptr;
+  using enum tensor_fill;
+  return detail::find_name(fill, {{zeros, "zeros"}, {nans, "nans"}});
 }
 
 /// What a copy to shared memory makes of elements of type `float`.
@@ -101,13 +91,11 @@ enum class tensor_float : int {
 
 /// The enumerator, such as "tf32"; null for a value that this library does not know.
 constexpr const char* name_of(tensor_float format) noexcept {
-  switch (format) {
-    case tensor_float::unchanged: return "unchanged";
-    case tensor_float::flushed: return "flushed";
-    case tensor_float::tf32: return "tf32";
-    case tensor_float::flushed_tf32: return "flushed_tf32";
-  }
-  return nullptr;
+  using enum tensor_float;
+  return detail::find_name(format, {{unchanged, "unchanged"},
+                                    {flushed, "flushed"},
+                                    {tf32, "tf32"},
+                                    {flushed_tf32, "flushed_tf32"}});
 }
 
 /// How a tensor map copies. By default tiles lie in shared memory as in C, and elements outside of

@@ -3,8 +3,8 @@
 /// `call_trace`: a driver table that logs every call of any other table, with its arguments, its
 /// result and its time.
 
-#include <gpu/core/detail/error_names.hpp>
 #include <gpu/core/error.hpp>
+#include <gpu/driver/detail/driver_errors.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/system/environment.hpp>
@@ -136,7 +136,7 @@ class call_trace {
     calls_.fetch_add(1);
     const int code = static_cast<int>(call.result);
     const unsigned thread = thread_number();
-    const char* known = gpu::detail::error_code_name(error_domain::driver, code);
+    const char* known = error_domain::driver.name_of(code);
     const std::string result = known != nullptr ? known : std::to_string(code);
     std::lock_guard lock(mutex_);
     if (ended_) return;

@@ -13,7 +13,6 @@
 
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/entry_points.hpp>
-#include <gpu/system/nccl_unique_id.hpp>
 #include <gpu/testing/detail/nccl_arithmetic.hpp>
 #include <gpu/testing/detail/nccl_ranks.hpp>
 
@@ -46,17 +45,16 @@ inline int get_version(int* version) {
   return success;
 }
 
-inline int get_unique_id(gpu::detail::nccl_unique_id* id) {
+inline int get_unique_id(unique_id* id) {
   registry& all = registry::of_process();
   const std::lock_guard held(all.lock);
   *id = {};
-  std::snprintf(id->bytes, sizeof id->bytes, "the stand-in's id %llu",
+  std::snprintf(id->data(), id->size(), "the stand-in's id %llu",
                 static_cast<unsigned long long>(++all.ids));
   return success;
 }
 
-inline int init_rank(void** communicator, int ranks, gpu::detail::nccl_unique_id id, int rank,
-                     void*) {
+inline int init_rank(void** communicator, int ranks, unique_id id, int rank, void*) {
   registry& all = registry::of_process();
   const std::lock_guard held(all.lock);
   const driver::entry_points& driver = driver::current_entry_points();
@@ -66,7 +64,7 @@ inline int init_rank(void** communicator, int ranks, gpu::detail::nccl_unique_id
     all.words = "no context is current.";
     return cuda_error;
   }
-  std::shared_ptr<world>& joined = all.worlds[std::string(id.bytes)];
+  std::shared_ptr<world>& joined = all.worlds[std::string(id.data())];
   if (joined == nullptr) joined = std::make_shared<world>(ranks);
   world& of = *joined;
   if (static_cast<int>(of.members.size()) != ranks || rank < 0 || rank >= ranks ||
@@ -82,7 +80,7 @@ inline int init_rank(void** communicator, int ranks, gpu::detail::nccl_unique_id
   self->of = joined;
   self->rank = rank;
   of.members[static_cast<std::size_t>(rank)] = self.get();
-  if (++of.joined == ranks) all.worlds.erase(std::string(id.bytes));
+  if (++of.joined == ranks) all.worlds.erase(std::string(id.data()));
   *communicator = self.release();
   return state_of(*static_cast<rank_state*>(*communicator));
 }

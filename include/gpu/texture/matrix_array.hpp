@@ -3,6 +3,7 @@
 /// `array_from_matrix`: creates a CUDA array from a matrix in host memory, in row-major or
 /// column-major order.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -27,11 +28,8 @@ enum class matrix_order : unsigned char {
 
 /// The enumerator, such as "row_major"; null for a value that this library does not know.
 constexpr const char* name_of(matrix_order order) noexcept {
-  switch (order) {
-    case matrix_order::row_major: return "row_major";
-    case matrix_order::column_major: return "column_major";
-  }
-  return nullptr;
+  using enum matrix_order;
+  return detail::find_name(order, {{row_major, "row_major"}, {column_major, "column_major"}});
 }
 
 /// The number of rows and columns of a matrix, and its order in memory.

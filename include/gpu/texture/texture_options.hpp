@@ -2,6 +2,7 @@
 /// \file
 /// `texture_options`: how a texture is sampled.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 
 namespace gpu { inline namespace v1 {
@@ -16,13 +17,9 @@ enum class address_mode : int {
 
 /// The enumerator, such as "wrap"; null for a value that this library does not know.
 constexpr const char* name_of(address_mode mode) noexcept {
-  switch (mode) {
-    case address_mode::wrap: return "wrap";
-    case address_mode::clamp: return "clamp";
-    case address_mode::mirror: return "mirror";
-    case address_mode::border: return "border";
-  }
-  return nullptr;
+  using enum address_mode;
+  return detail::find_name(
+      mode, {{wrap, "wrap"}, {clamp, "clamp"}, {mirror, "mirror"}, {border, "border"}});
 }
 
 /// The value at a coordinate between texels; converts to `CUfilter_mode` by cast.
@@ -33,11 +30,8 @@ enum class filter_mode : int {
 
 /// The enumerator, such as "linear"; null for a value that this library does not know.
 constexpr const char* name_of(filter_mode mode) noexcept {
-  switch (mode) {
-    case filter_mode::point: return "point";
-    case filter_mode::linear: return "linear";
-  }
-  return nullptr;
+  using enum filter_mode;
+  return detail::find_name(mode, {{point, "point"}, {linear, "linear"}});
 }
 
 /// The value that a kernel reads from integer channels.
@@ -48,11 +42,8 @@ enum class read_mode : int {
 
 /// The enumerator, such as "element"; null for a value that this library does not know.
 constexpr const char* name_of(read_mode mode) noexcept {
-  switch (mode) {
-    case read_mode::element: return "element";
-    case read_mode::normalized_float: return "normalized_float";
-  }
-  return nullptr;
+  using enum read_mode;
+  return detail::find_name(mode, {{element, "element"}, {normalized_float, "normalized_float"}});
 }
 
 /// An address mode for each dimension, or one for all.

@@ -2,6 +2,7 @@
 /// \file
 /// `texture_resource`: the memory that a texture or a surface accesses, as the driver describes it.
 
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -25,13 +26,11 @@ enum class resource_type : int {
 
 /// The enumerator, such as "linear"; null for a value that this library does not know.
 constexpr const char* name_of(resource_type type) noexcept {
-  switch (type) {
-    case resource_type::array: return "array";
-    case resource_type::mipmapped_array: return "mipmapped_array";
-    case resource_type::linear: return "linear";
-    case resource_type::pitched: return "pitched";
-  }
-  return nullptr;
+  using enum resource_type;
+  return detail::find_name(type, {{array, "array"},
+                                  {mipmapped_array, "mipmapped_array"},
+                                  {linear, "linear"},
+                                  {pitched, "pitched"}});
 }
 
 /// The counterpart of `cudaResourceDesc`: the handle of an array, or the address, format and

@@ -16,7 +16,7 @@ TEST_CASE("kernels have headers of complex functions if they call some", "[algor
   CHECK(!calls_of("gpu::complex<float> z = a * b; // a distance").functions());
   CHECK(!calls_of("complex z = {expf(x), sinf_of(x)}; mypow(2);").functions());
   CHECK(!calls_of("float y = exp(x) + pow(x, 2);").functions());
-  CHECK(!calls_of("#include <gpu/numbers.hpp>\ncomplex z;").functions());
+  CHECK(!calls_of("#include <gpu/device/numbers.cuh>\ncomplex z;").functions());
   CHECK(!calls_of("#include <cuda_fp16.h>\n").functions());
   CHECK(calls_of("gpu::complex<float> z = exp (a);").functions());
   CHECK(!calls_of("gpu::complex<float> z = exp (a);").power());

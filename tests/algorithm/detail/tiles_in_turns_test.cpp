@@ -2,9 +2,9 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 
-#include <gpu/algorithm/detail/boolean_header.hpp>
-#include <gpu/algorithm/detail/loops_header.hpp>
 #include <gpu/compiler.hpp>
+#include <gpu/device/embedded/boolean.hpp>
+#include <gpu/device/embedded/loops.hpp>
 #include <gpu/kernel.hpp>
 
 namespace tiles_in_turns_test { namespace {
@@ -13,8 +13,8 @@ using algorithm_test::fixture;
 
 // The quick way gives up at every 19th element; what it then leaves must not remain.
 constexpr char source[] = R"(
-#include <gpu/boolean.hpp>
-#include <gpu/loops.hpp>
+#include <gpu/device/boolean.cuh>
+#include <gpu/device/loops.cuh>
 template <int width> struct group { unsigned y[width]; };
 extern "C" __global__ void turns(unsigned* out, int n) {
   const auto load = [&](auto& g, int from) {};

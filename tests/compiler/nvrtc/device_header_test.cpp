@@ -1,7 +1,7 @@
 // The header of device code that comes with the library: found without a folder, in the host's
 // layout, checked in compilations for debugging.
 
-#include <gpu/compiler/nvrtc/device_header.hpp>
+#include <gpu/device/embedded/device.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/array_view.hpp>
 

@@ -48,4 +48,18 @@ TEST_CASE("the lowest number has an absolute value", "[core][size_product]") {
                                                                                          << 63);
 }
 
+TEST_CASE("dense strides are those of C order, and 0 where memory has no such stride",
+          "[core][size_product]") {
+  std::ptrdiff_t strides[3] = {};
+  const std::size_t some[] = {2, 3, 4}, large[] = {0, most, 2};
+  gpu::detail::set_dense_strides(some, strides, 3);
+  CHECK(strides[0] == 12);
+  CHECK(strides[1] == 4);
+  CHECK(strides[2] == 1);
+  gpu::detail::set_dense_strides(large, strides, 3);
+  CHECK(strides[0] == 0);
+  CHECK(strides[1] == 2);
+  CHECK(strides[2] == 1);
+}
+
 }}  // namespace size_product_test

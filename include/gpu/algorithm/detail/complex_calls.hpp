@@ -4,12 +4,14 @@
 
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/device/embedded/complex_functions.hpp>
+#include <gpu/device/embedded/complex_power.hpp>
 
 #include <cstddef>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
-/// The functions of `<gpu/complex_functions.hpp>`.
+/// The functions of `<gpu/device/complex_functions.cuh>`.
 inline constexpr const char* functions_of_complex[] = {
     "exp",        "exp2", "expm1", "log",   "log2",  "log10", "log1p", "sqrt",
     "reciprocal", "sign", "sin",   "cos",   "tan",   "sinh",  "cosh",  "tanh",
@@ -30,7 +32,8 @@ class complex_calls {
   /// Notes texts that are not known, such as macros: they may call anything.
   void note_unknown() noexcept { calls_functions_ = calls_power_ = true; }
 
-  /// True if `<gpu/complex_functions.hpp>` is needed, and if `<gpu/complex_power.hpp>` is.
+  /// True if `<gpu/device/complex_functions.cuh>` is needed, and if
+  /// `<gpu/device/complex_power.cuh>` is.
   bool functions() const noexcept { return has_complex_ && calls_functions_; }
   bool power() const noexcept { return has_complex_ && calls_power_; }
 

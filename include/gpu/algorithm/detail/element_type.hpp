@@ -25,8 +25,8 @@ template <class T> constexpr void write_element_name(name_writer& out) noexcept 
   write_type<T>(out);
 }
 
-/// Types of other libraries have counterparts in `gpu/numbers.hpp`, the header of generated code,
-/// because their own headers take longer to compile than the kernel.
+/// Types of other libraries have counterparts in `gpu/device/numbers.cuh`, the header of generated
+/// code, because their own headers take longer to compile than the kernel.
 constexpr string_ref device_counterpart(string_ref name) noexcept {
   if (name == "std::complex<float>") return "gpu::complex<float>";
   if (name == "std::complex<double>") return "gpu::complex<double>";

@@ -3,10 +3,7 @@
 /// Writes and launches the kernels of `histogram` and `bincount`.
 
 #include <gpu/algorithm/detail/arguments.hpp>
-#include <gpu/algorithm/detail/boolean_header.hpp>
-#include <gpu/algorithm/detail/histogram_header.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
-#include <gpu/algorithm/detail/numbers_header.hpp>
 #include <gpu/algorithm/detail/sort_call.hpp>
 #include <gpu/algorithm/detail/sort_program.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
@@ -21,6 +18,9 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/device/embedded/boolean.hpp>
+#include <gpu/device/embedded/histogram.hpp>
+#include <gpu/device/embedded/numbers.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/device_attribute.hpp>
 #include <gpu/driver/stream.hpp>

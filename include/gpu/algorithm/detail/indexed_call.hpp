@@ -5,9 +5,9 @@
 #include <gpu/algorithm/check_indices.hpp>
 #include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/elementwise_kernel.hpp>
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/run_elementwise.hpp>
 #include <gpu/algorithm/detail/shared_elements.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
 #include <gpu/core/error.hpp>

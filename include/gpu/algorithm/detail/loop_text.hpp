@@ -2,15 +2,10 @@
 /// \file
 /// `loop_writer`: writes the parts that all generated kernels share.
 
-#include <gpu/algorithm/detail/boolean_header.hpp>
 #include <gpu/algorithm/detail/complex_calls.hpp>
-#include <gpu/algorithm/detail/complex_functions_header.hpp>
-#include <gpu/algorithm/detail/complex_power_header.hpp>
 #include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/loop_form.hpp>
-#include <gpu/algorithm/detail/loops_header.hpp>
-#include <gpu/algorithm/detail/numbers_header.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/compiler/program.hpp>
@@ -19,6 +14,9 @@
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/device/embedded/boolean.hpp>
+#include <gpu/device/embedded/loops.hpp>
+#include <gpu/device/embedded/numbers.hpp>
 #include <gpu/kernel/detail/parameter_type.hpp>
 
 #include <cstddef>
@@ -88,8 +86,8 @@ class loop_writer {
   }
 
   /// Writes the part before the kernel: headers, types, the preamble. `value` is the type
-  /// `gpu_value`, if there is one; `numbers` says that types of `gpu/numbers.hpp` occur beside it
-  /// and the parameters.
+  /// `gpu_value`, if there is one; `numbers` says that types of `gpu/device/numbers.cuh` occur
+  /// beside it and the parameters.
   void write_head(const element_type* value = nullptr, bool numbers = false) {
     for (const program_header& each : out_.headers) {
       if (string_ref(each.name) != numbers_header_name) code_ << "#include <" << each.name << ">\n";
@@ -97,7 +95,7 @@ class loop_writer {
     numbers = numbers || (value != nullptr && starts_with(value->name, "gpu::"));
     for (const snippet_parameter& each : s_.parameters)
       numbers = numbers || starts_with(each.type.name, "gpu::");
-    if (numbers) code_ << "#include <gpu/numbers.hpp>\n";
+    if (numbers) code_ << "#include <" << numbers_header_name << ">\n";
     const std::size_t count = s_.parameters.size();
     for (std::size_t p = 0; p < count; ++p) {
       if (!is_defined_before(p, type(p))) write_definition(s_.parameters[p].type);

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <gpu/core/detail/size_product.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -18,11 +19,7 @@ inline loop_operand as_view_of(const loop_operand& operand, const loop_operand& 
   if (!operand.contiguous) return operand;
   loop_operand view = shape;
   view.memory = operand.memory;
-  std::ptrdiff_t dense = 1;
-  for (int axis = shape.rank; axis-- > 0;) {
-    view.strides[axis] = dense;
-    dense *= static_cast<std::ptrdiff_t>(shape.extents[axis]);
-  }
+  set_dense_strides(view.extents, view.strides, view.rank);
   return view;
 }
 

@@ -1,18 +1,16 @@
 #pragma once
 /// \file
-/// Reductions that the library writes itself, such as `sum`: their kernels are shared by all calls.
+/// Describes reductions that the library writes itself, such as `sum`.
 
-#include <gpu/algorithm/detail/bound_argument.hpp>
 #include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/algorithm/detail/reduction_kernel.hpp>
 #include <gpu/algorithm/detail/reduction_text.hpp>
 #include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -20,10 +18,8 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -133,130 +129,5 @@ struct named_call {
   const reduction_output* reads = nullptr;
   std::size_t read_count = 0;
 };
-
-/// Checks the ranges that the map reads by indices of its own.
-inline result<> check_reads(const loop_call& call, const named_call& made) noexcept {
-  const char* const function = call.code().function;
-  for (std::size_t k = 0; k < made.read_count; ++k) {
-    const reduction_output& each = made.reads[k];
-    GPU_TRY(require_usable(call, each));
-    if (each.operand.memory.count != 0 || call.operand(0)->memory.count == 0) continue;
-    text_builder out;
-    out << each.name << " has 0 elements, but " << call.name(0) << " has "
-        << call.operand(0)->memory.count << ". Pass the elements that the indices choose from.";
-    return fail(refusal(errc::invalid_argument, function, out.finish(), call.where));
-  }
-  return {};
-}
-
-/// Fails if positions in a segment, or a number of its elements, may not fit in the results.
-inline result<> check_result_count(const loop_call& call, std::uint64_t most, std::size_t length) {
-  if (most == 0 || length <= most) return {};
-  text_builder out;
-  out << "the results are integers of at most " << most << ", but stand for " << length
-      << " elements each. Use integers of 64 bits.";
-  return fail(refusal(errc::invalid_argument, call.code().function, out.finish(), call.where,
-                      length, most));
-}
-
-/// Does what `run_named_to_host` does.
-inline result<> run_named_to_host_here(shared_reductions& all, const named_reduction& from,
-                                       const named_call& made, void* values) {
-  named_kernels& kernels = *GPU_TRY(find_named(all, from, made.where));
-  const loop_call call{kernels, made.stream, made.where, made.arguments};
-  GPU_TRY(check_reads(call, made));
-  return reduce_to_host(call, values);
-}
-
-/// Does what `run_named_into` does.
-inline result<> run_named_into_here(shared_reductions& all, const named_reduction& from,
-                                    const named_call& made, const reduction_output* outputs) {
-  named_kernels& kernels = *GPU_TRY(find_named(all, from, made.where));
-  const loop_call call{kernels, made.stream, made.where, made.arguments};
-  GPU_TRY(check_reads(call, made));
-  const std::size_t segments = outputs[0].operand.memory.count;
-  if (segments != 0) {
-    GPU_TRY(check_result_count(call, kernels.most, call.operand(0)->memory.count / segments));
-  }
-  return reduce_into(call, outputs, made.reads, made.read_count);
-}
-
-#if defined(GPU_ARRAY_COMPILED)
-cuda_error run_named_to_host_compiled(shared_reductions& all, const named_reduction& from,
-                                      const named_call& made, void* values);
-cuda_error run_named_into_compiled(shared_reductions& all, const named_reduction& from,
-                                   const named_call& made, const reduction_output* outputs);
-#endif
-
-/// Runs a named reduction, whose kernels are kept in `all`, and returns its values on the host.
-inline result<> run_named_to_host(shared_reductions& all, const named_reduction& from,
-                                  const named_call& made, void* values) {
-#if defined(GPU_ARRAY_COMPILED)
-  return result_of_error(run_named_to_host_compiled(all, from, made, values));
-#else
-  return run_named_to_host_here(all, from, made, values);
-#endif
-}
-
-/// Runs a named reduction, whose kernels are kept in `all`, into device memory.
-inline result<> run_named_into(shared_reductions& all, const named_reduction& from,
-                               const named_call& made, const reduction_output* outputs) {
-#if defined(GPU_ARRAY_COMPILED)
-  return result_of_error(run_named_into_compiled(all, from, made, outputs));
-#else
-  return run_named_into_here(all, from, made, outputs);
-#endif
-}
-
-/// Reduces all elements to values on the host, one after the other in `values`. A `Family` has a
-/// `static constexpr named_reduction text`.
-template <class Family> result<> reduce_named(const named_call& call, void* values) {
-  return run_named_to_host(states_of<Family, named_kernels>(), Family::text, call, values);
-}
-/// Reduces to device memory.
-template <class Family>
-result<> reduce_named_into(const named_call& call, const reduction_output* outputs) {
-  return run_named_into(states_of<Family, named_kernels>(), Family::text, call, outputs);
-}
-
-/// Reduces `x`, whose elements are of type `T`, to the value that the family calls `result_type`.
-template <class Family, class T, class X>
-result<typename Family::result_type> reduce_elements(const stream_ref& stream, X& x,
-                                                     source_location where) {
-  bound_argument<const T*> elements(x);
-  const loop_argument list[] = {elements.get()};
-  typename Family::result_type value;
-  GPU_TRY(reduce_named<Family>({stream, list, where}, &value));
-  return value;
-}
-template <class Family, class T, class X, class Out>
-result<> reduce_elements_into(const stream_ref& stream, X& x, Out& out, source_location where) {
-  bound_argument<const T*> elements(x);
-  const loop_argument list[] = {elements.get()};
-  const reduction_output output = make_output("out", out);
-  return reduce_named_into<Family>({stream, list, where}, &output);
-}
-
-/// The type of what a reduction stores in `Out`.
-template <class Out> struct stored_element {
-  static_assert(!std::is_const_v<typename elements_of_argument<std::remove_reference_t<Out>>::type>,
-                "the results are written, but their elements are const");
-  using type = argument_element<Out>;
-};
-template <class Out> using stored_element_t = typename stored_element<Out>::type;
-
-/// A value of `T`, as a neutral value.
-template <class T, int Value> inline constexpr T number_constant = static_cast<T>(Value);
-
-/// Checks that elements of type `T` can be combined to an `R`.
-template <class T, class R> constexpr void check_combined() noexcept {
-  static_assert(number<T>,
-                "the elements are numbers: bool, integers, float, double, __half, "
-                "__nv_bfloat16, or std::complex of float or double");
-  static_assert(number<R> && !std::same_as<R, bool>,
-                "the result is a number and not bool: see gpu::any_of, gpu::all_of and gpu::count");
-  static_assert(!complex_number<T> || complex_number<R>,
-                "complex numbers give a complex result: the imaginary parts would be lost");
-}
 
 }}}  // namespace gpu::v1::detail

@@ -7,11 +7,11 @@
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/loop_form.hpp>
 #include <gpu/algorithm/detail/loop_text.hpp>
-#include <gpu/algorithm/detail/reduction_header.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/device/embedded/reduction.hpp>
 
 #include <cstddef>
 

@@ -9,8 +9,6 @@
 #include <gpu/algorithm/detail/loop_form.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/loop_text.hpp>
-#include <gpu/algorithm/detail/scan_compaction_header.hpp>
-#include <gpu/algorithm/detail/scan_header.hpp>
 #include <gpu/algorithm/detail/scan_kernel.hpp>
 #include <gpu/algorithm/detail/scan_shared.hpp>
 #include <gpu/algorithm/detail/shared_elements.hpp>
@@ -25,6 +23,7 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/device/embedded/compaction.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>

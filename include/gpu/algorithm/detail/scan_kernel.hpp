@@ -9,11 +9,11 @@
 #include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/algorithm/detail/loop_plan.hpp>
 #include <gpu/algorithm/detail/loop_text.hpp>
-#include <gpu/algorithm/detail/scan_header.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/device/embedded/scan.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel/kernel.hpp>
@@ -44,7 +44,7 @@ struct scan_state : loop_state {
 inline constexpr unsigned scan_threads = 512;
 /// Bytes of values that a thread holds: 32 floats in 8 groups.
 inline constexpr unsigned scan_bytes = 128;
-/// Tiles that combine each other's totals, as in <gpu/scan.hpp>.
+/// Tiles that combine each other's totals, as in `<gpu/device/scan.cuh>`.
 inline constexpr std::size_t tiles_of_group = 128;
 
 /// Returns the form of a scan's kernel: a tile's size depends on the types alone.

@@ -3,7 +3,7 @@
 /// Checks the arguments of `sort`, `sort_pairs` and `argsort`.
 
 #include <gpu/algorithm/detail/arguments.hpp>
-#include <gpu/algorithm/detail/sort_kernel.hpp>
+#include <gpu/algorithm/detail/run_sort.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>

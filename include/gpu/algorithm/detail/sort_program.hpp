@@ -3,12 +3,12 @@
 /// Chooses and writes the kernels that sort.
 
 #include <gpu/algorithm/detail/kernel_store.hpp>
-#include <gpu/algorithm/detail/sort_header.hpp>
-#include <gpu/algorithm/detail/sort_sweep_header.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/device/embedded/sort.hpp>
+#include <gpu/device/embedded/sort_sweep.hpp>
 
 #include <cstdint>
 

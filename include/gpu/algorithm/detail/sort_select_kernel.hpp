@@ -4,17 +4,18 @@
 
 #include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
+#include <gpu/algorithm/detail/run_sort.hpp>
 #include <gpu/algorithm/detail/sort_call.hpp>
-#include <gpu/algorithm/detail/sort_header.hpp>
 #include <gpu/algorithm/detail/sort_kernel.hpp>
 #include <gpu/algorithm/detail/sort_program.hpp>
-#include <gpu/algorithm/detail/sort_select_header.hpp>
 #include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/device/embedded/sort_select.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel/kernel.hpp>

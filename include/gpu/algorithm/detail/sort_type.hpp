@@ -3,6 +3,7 @@
 /// The types of keys and values that are sorted, as the device sees them.
 
 #include <gpu/algorithm/detail/element_type.hpp>
+#include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/string_ref.hpp>
 
@@ -20,11 +21,8 @@ enum class sort_order : unsigned char {
 
 /// Returns the enumerator's name, such as "ascending"; null for an invalid value.
 constexpr const char* name_of(sort_order order) noexcept {
-  switch (order) {
-    case sort_order::ascending: return "ascending";
-    case sort_order::descending: return "descending";
-  }
-  return nullptr;
+  using enum sort_order;
+  return detail::find_name(order, {{ascending, "ascending"}, {descending, "descending"}});
 }
 
 namespace detail {

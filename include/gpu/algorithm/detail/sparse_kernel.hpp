@@ -2,13 +2,9 @@
 /// \file
 /// Writes the programs of sparse matrices, and launches their kernels.
 
-#include <gpu/algorithm/detail/boolean_header.hpp>
+#include <gpu/algorithm/detail/arguments.hpp>
 #include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
-#include <gpu/algorithm/detail/loops_header.hpp>
-#include <gpu/algorithm/detail/numbers_header.hpp>
-#include <gpu/algorithm/detail/reduction_header.hpp>
-#include <gpu/algorithm/detail/sparse_header.hpp>
 #include <gpu/algorithm/detail/sparse_tiles.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/compiler/compile_options.hpp>
@@ -17,6 +13,12 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/device/embedded/boolean.hpp>
+#include <gpu/device/embedded/loops.hpp>
+#include <gpu/device/embedded/numbers.hpp>
+#include <gpu/device/embedded/reduction.hpp>
+#include <gpu/device/embedded/sparse_product.hpp>
+#include <gpu/device/embedded/sparse_structure.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel/kernel.hpp>

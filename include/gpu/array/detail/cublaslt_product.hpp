@@ -4,15 +4,16 @@
 
 #include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/algorithm/detail/workspace.hpp>
-#include <gpu/array/detail/cublaslt_functions.hpp>
 #include <gpu/array/detail/product_shape.hpp>
-#include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/libraries/cublaslt_functions.hpp>
+#include <gpu/libraries/library_calls.hpp>
+#include <gpu/libraries/require_libcuda.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/system/library_table.hpp>
 #include <gpu/system/made_once.hpp>
@@ -128,11 +129,8 @@ class cublaslt_descriptor {
 /// Whether a process has a cuBLASLt that works on the driver in force. (A table that a test put in
 /// force works on every driver.) Opens it on first use.
 inline bool has_cublaslt() noexcept {
-  using state = library_state<cublaslt_library>;
-  const cublaslt_functions* table = library_table_in_force<cublaslt_library>();
-  if ((table == nullptr || table == &state::of_process().loaded) && !driver::uses_libcuda())
-    return false;
-  return library_table<cublaslt_library>().multiply != nullptr;
+  return works_on_driver<cublaslt_library>() &&
+         library_table<cublaslt_library>().multiply != nullptr;
 }
 
 /// The layout of a matrix with `rows` and `columns` in memory.

@@ -30,7 +30,7 @@ namespace gpu { inline namespace v1 { namespace detail {
 /// Makes the memory of a result when its shape is known, so that an expression is taken apart once.
 struct result_maker {
   /// Fills in the operand that `out` of the target refers to.
-  result<> (*make)(void* self, const std::size_t* extents);
+  stable_result (*make)(void* self, const std::size_t* extents);
   void* self;
 };
 

@@ -36,6 +36,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <gpu/core/detail/size_product.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -250,11 +251,7 @@ inline result<> run_by_copy(const evaluation& call, const expression_target* tar
       copy.memory = copy_end_of(memory.back());
       copy.memory.count = elements;
       copy.contiguous = true;
-      std::ptrdiff_t dense = 1;
-      for (int axis = copy.rank; axis-- > 0;) {
-        copy.strides[axis] = dense;
-        dense *= static_cast<std::ptrdiff_t>(copy.extents[axis]);
-      }
+      set_dense_strides(copy.extents, copy.strides, copy.rank);
       copies.push_back(copy);
       first.push_back({targets[t].expression, &copies.back(), kind});
     }

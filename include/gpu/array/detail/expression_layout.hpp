@@ -232,7 +232,7 @@ inline result<> require_taken_elements(const evaluation& call,
 
 /// Fails for a bad index of a `take`. `words` are the view from which it takes, and behind it the
 /// indices.
-using index_check = result<> (*)(const evaluation& call, const expression_word* words);
+using index_check = stable_result (*)(const evaluation& call, const expression_word* words);
 
 /// Fails for the first bad index of each `take` of an expression that is to be checked. Waits.
 inline result<> check_taken_indices(const evaluation& call, const expression_ref& expression) {

@@ -2,18 +2,19 @@
 /// \file
 /// Writes the text of the kernel of matrix products, and launches it.
 
-#include <gpu/algorithm/detail/boolean_header.hpp>
 #include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/algorithm/detail/loop_plan.hpp>
 #include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/algorithm/detail/numbers_header.hpp>
-#include <gpu/array/detail/matmul_header.hpp>
+#include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/product_shape.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/device/embedded/boolean.hpp>
+#include <gpu/device/embedded/matmul.hpp>
+#include <gpu/device/embedded/numbers.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel/kernel.hpp>
@@ -78,9 +79,8 @@ inline result<> write_product(const product_type& type, const product_tile& tile
   program.headers.push_back({boolean_header_name, boolean_header});
   program.headers.push_back({numbers_header_name, numbers_header});
   program.headers.push_back({matmul_header_name, matmul_header});
-  out << "#include <gpu/boolean.hpp>\n#include <gpu/numbers.hpp>\n#include <gpu/matmul.hpp>\nusing "
-         "gpu_value = "
-      << type.value
+  for (const program_header& each : program.headers) out << "#include <" << each.name << ">\n";
+  out << "using gpu_value = " << type.value
       << ";\nextern \"C\" __global__ void __launch_bounds__(256) gpu_matmul(\n    const "
       << type.element.name << "* a, const " << type.element.name << "* b, " << type.element.name
       << "* c,\n    const __grid_constant__ gpu::products::shape s) {\n"

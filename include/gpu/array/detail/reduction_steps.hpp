@@ -11,7 +11,6 @@
 #include <gpu/array/detail/expression_launch.hpp>
 #include <gpu/array/detail/expression_layout.hpp>
 #include <gpu/array/detail/expression_words.hpp>
-#include <gpu/array/detail/known_launches.hpp>
 #include <gpu/array/detail/operation.hpp>
 #include <gpu/array/detail/reduction_launch.hpp>
 #include <gpu/array/detail/reduction_part.hpp>
@@ -20,12 +19,12 @@
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/text.hpp>
-#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/shape_text.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 
 #include <cstddef>
+#include <gpu/core/detail/size_product.hpp>
 #include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
@@ -158,11 +157,7 @@ class reduction_steps {
       out.extents[out.rank] = reduced ? 1 : step.extents[axis];
       out.memory.count *= out.extents[out.rank++];
     }
-    std::ptrdiff_t dense = 1;
-    for (int axis = out.rank; axis-- > 0;) {
-      out.strides[axis] = dense;
-      dense *= static_cast<std::ptrdiff_t>(out.extents[axis]);
-    }
+    set_dense_strides(out.extents, out.strides, out.rank);
     const char* const wanted = step.texts().wanted;
     if (wanted == nullptr || step.count() != 0 || out.memory.count == 0) return {};
     text_builder shape;
@@ -190,103 +185,6 @@ class reduction_steps {
 
   sequence<reduction_step> steps_;
 };
-
-/// Evaluates expressions of which some have reductions in them.
-inline result<> run_with_reductions(const evaluation& call, const expression_target* targets,
-                                    std::size_t count, evaluation_step step) {
-  return catch_bad_alloc(call.function, call.where, [&]() -> result<> {
-    reduction_steps steps;
-    sequence<sequence<expression_word>> words;
-    sequence<expression_target> rest;
-    words.resize(count);
-    for (std::size_t t = 0; t < count; ++t) {
-      GPU_TRY(steps.add(call, targets[t].expression, words[t]));
-      const expression_ref& own = targets[t].expression;
-      rest.push_back({{words[t].data(), words[t].size(), own.kind, own.rank},
-                      targets[t].out,
-                      targets[t].kind});
-    }
-    // What does not fit is refused before anything runs.
-    expression_layout layout;
-    for (std::size_t t = 0; t < count; ++t)
-      GPU_TRY(add_expression(call, rest[t].expression, layout));
-    GPU_TRY(make_result(targets[0], layout));
-    for (std::size_t t = 0; t < count; ++t) GPU_TRY(require_target(call, layout, *targets[t].out));
-    const bool is_last = count == 1 && steps.is_last(words[0], targets[0]);
-    bool is_written = false;
-    GPU_TRY(steps.run(call, is_last ? targets[0].out : nullptr, is_written, step));
-    if (is_written) return {};
-    for (sequence<expression_word>& each : words) steps.fill(each);
-    return run_in_one_kernel(call, rest.data(), count, step);
-  });
-}
-
-/// Does what `run_expressions` does.
-inline result<> run_expressions_here(const evaluation& call, const expression_target* targets,
-                                     std::size_t count, evaluation_step step) {
-  GPU_TRY(require(call.stream, call.function, call.where));
-  if (count == 1 && step == evaluation_step::run) {
-    if (GPU_TRY(known_launches::run(call, targets[0]))) return {};
-  }
-  for (std::size_t t = 0; t < count; ++t) {
-    if (has_reduction(targets[t].expression))
-      return run_with_reductions(call, targets, count, step);
-  }
-  return run_in_one_kernel(call, targets, count, step);
-}
-
-/// Takes an expression apart, in which others may be reduced, to find its shape.
-inline result<> find_layout(const evaluation& call, const expression_ref& expression,
-                            expression_layout& layout) {
-  if (!has_reduction(expression)) return add_expression(call, expression, layout);
-  return catch_bad_alloc(call.function, call.where, [&]() -> result<> {
-    reduction_steps steps;
-    sequence<expression_word> rest;
-    GPU_TRY(steps.add(call, expression, rest));
-    GPU_TRY(
-        add_expression(call, {rest.data(), rest.size(), expression.kind, expression.rank}, layout));
-    layout.slot_count = 0;  // they would refer to words that are gone
-    return {};
-  });
-}
-
-/// Does what `find_extents` does.
-inline result<> find_extents_here(const evaluation& call, const expression_ref& e,
-                                  std::size_t* extents) {
-  GPU_TRY(require(call.stream, call.function, call.where));
-  expression_layout layout;
-  GPU_TRY(find_layout(call, e, layout));
-  for (int axis = 0; axis < layout.rank; ++axis) extents[axis] = layout.extents[axis];
-  return {};
-}
-
-#if defined(GPU_ARRAY_COMPILED)
-cuda_error find_extents_compiled(const evaluation& call, const expression_ref& e,
-                                 std::size_t* extents);
-cuda_error run_expressions_compiled(const evaluation& call, const expression_target* targets,
-                                    std::size_t count, evaluation_step step);
-#endif
-
-/// Stores the shape of an expression in `extents`.
-inline result<> find_extents(const evaluation& call, const expression_ref& e,
-                             std::size_t* extents) {
-#if defined(GPU_ARRAY_COMPILED)
-  return result_of_error(find_extents_compiled(call, e, extents));
-#else
-  return find_extents_here(call, e, extents);
-#endif
-}
-
-/// Evaluates expressions, each into its target, in one kernel, and in others before for each
-/// reduction in them. All targets have the same shape.
-inline result<> run_expressions(const evaluation& call, const expression_target* targets,
-                                std::size_t count, evaluation_step step) {
-#if defined(GPU_ARRAY_COMPILED)
-  return result_of_error(run_expressions_compiled(call, targets, count, step));
-#else
-  return run_expressions_here(call, targets, count, step);
-#endif
-}
 
 /// Returns the texts of the kernels of an expression in which others are reduced, one after the
 /// other.

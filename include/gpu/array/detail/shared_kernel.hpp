@@ -2,9 +2,10 @@
 /// \file
 /// Elementwise kernels that functions of arrays share.
 
-#include <gpu/algorithm/detail/elementwise_kernel.hpp>
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/run_elementwise.hpp>
+#include <gpu/algorithm/detail/scan_shared.hpp>
 #include <gpu/algorithm/detail/shared_elements.hpp>
 #include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/core/result.hpp>

@@ -2,9 +2,9 @@
 /// \file
 /// The kernel of `take` without an axis, for views whose elements are not contiguous.
 
-#include <gpu/algorithm/detail/elementwise_kernel.hpp>
 #include <gpu/algorithm/detail/indexed_axes.hpp>
 #include <gpu/algorithm/detail/loop_call.hpp>
+#include <gpu/algorithm/detail/run_elementwise.hpp>
 #include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/core/result.hpp>

@@ -9,9 +9,9 @@
 #include <gpu/compiler/cache/entry.hpp>
 #include <gpu/compiler/cache/folder.hpp>
 #include <gpu/compiler/toolkit/library_facts.hpp>
-#include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/libraries/toolkit_library.hpp>
 #include <gpu/system/environment.hpp>
 #include <gpu/system/made_once.hpp>
 

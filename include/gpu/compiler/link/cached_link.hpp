@@ -17,9 +17,7 @@
 #include <gpu/compiler/link/nvjitlink_link.hpp>
 #include <gpu/compiler/link/plan.hpp>
 #include <gpu/compiler/program_origin.hpp>
-#include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/compiler/toolkit/library_facts.hpp>
-#include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/error.hpp>
@@ -32,6 +30,8 @@
 #include <gpu/core/version.hpp>
 #include <gpu/driver/driver_version.hpp>
 #include <gpu/driver/entry_points.hpp>
+#include <gpu/libraries/library_calls.hpp>
+#include <gpu/libraries/nvjitlink_functions.hpp>
 
 #include <cstdint>
 #include <new>

@@ -8,8 +8,6 @@
 #include <gpu/compiler/link/plan.hpp>
 #include <gpu/compiler/link_input.hpp>
 #include <gpu/compiler/link_options.hpp>
-#include <gpu/compiler/toolkit/library_calls.hpp>
-#include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -19,6 +17,8 @@
 #include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/core/version.hpp>
+#include <gpu/libraries/library_calls.hpp>
+#include <gpu/libraries/nvjitlink_functions.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -22,7 +22,6 @@
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/program_origin.hpp>
 #include <gpu/compiler/toolkit/library_facts.hpp>
-#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/compiler/toolkit/nvrtc_facts.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/error.hpp>
@@ -31,6 +30,7 @@
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 
 #include <cstdint>
 #include <new>

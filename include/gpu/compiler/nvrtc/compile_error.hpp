@@ -9,8 +9,6 @@
 #include <gpu/compiler/options/compile_request.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/source.hpp>
-#include <gpu/compiler/toolkit/library_calls.hpp>
-#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/error.hpp>
@@ -19,6 +17,8 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/libraries/library_calls.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 
 #include <cstddef>
 

@@ -13,8 +13,6 @@
 #include <gpu/compiler/detail/compiled_state.hpp>
 #include <gpu/compiler/kernel_resources.hpp>
 #include <gpu/compiler/options/compile_request.hpp>
-#include <gpu/compiler/toolkit/library_calls.hpp>
-#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/error.hpp>
@@ -25,6 +23,8 @@
 #include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/core/version.hpp>
+#include <gpu/libraries/library_calls.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 #include <gpu/system/file_size_signal.hpp>
 
 #include <cstddef>

@@ -7,13 +7,13 @@
 #include <gpu/compiler/detail/request_key.hpp>
 #include <gpu/compiler/detail/text_set.hpp>
 #include <gpu/compiler/program.hpp>
-#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/entry_points.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 #include <gpu/system/environment.hpp>
 #include <gpu/system/library_table.hpp>
 

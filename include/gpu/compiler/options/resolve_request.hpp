@@ -13,7 +13,6 @@
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/toolkit/header_search.hpp>
 #include <gpu/compiler/toolkit/library_facts.hpp>
-#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/compiler/toolkit/nvrtc_facts.hpp>
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/string_scan.hpp>
@@ -28,6 +27,7 @@
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/entry_points.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 #include <gpu/system/environment.hpp>
 
 #include <cstddef>

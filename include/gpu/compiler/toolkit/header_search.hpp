@@ -8,10 +8,10 @@
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/libraries/toolkit_library.hpp>
 #include <gpu/system/environment.hpp>
 #include <gpu/system/made_once.hpp>
 #include <gpu/system/read_file.hpp>
-#include <gpu/system/toolkit_target.hpp>
 
 #include <glob.h>
 #include <sys/stat.h>

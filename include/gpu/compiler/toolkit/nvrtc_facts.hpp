@@ -2,12 +2,12 @@
 /// \file
 /// The facts about NVRTC that resolving a request needs.
 
-#include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/compiler/toolkit/library_facts.hpp>
-#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/source_location.hpp>
+#include <gpu/libraries/library_calls.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 
 #include <cstddef>
 

@@ -25,6 +25,17 @@ constexpr std::size_t saturated_product(const std::size_t* extents, int count) n
   return product;
 }
 
+/// Sets strides to those of contiguous elements in C order. A stride that memory cannot have means
+/// nothing, since there are no elements then: it becomes 0.
+constexpr void set_dense_strides(const std::size_t* extents, std::ptrdiff_t* strides,
+                                 int rank) noexcept {
+  std::size_t dense = 1;
+  for (int axis = rank; axis-- > 0;) {
+    strides[axis] = dense > most_memory_bytes ? 0 : static_cast<std::ptrdiff_t>(dense);
+    dense = saturated_product(dense, extents[axis]);
+  }
+}
+
 /// Returns the absolute value.
 constexpr std::size_t magnitude(std::ptrdiff_t number) noexcept {
   return number < 0 ? ~static_cast<std::size_t>(number) + 1 : static_cast<std::size_t>(number);

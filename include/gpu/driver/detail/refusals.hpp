@@ -3,6 +3,7 @@
 /// The errors that many functions share: an empty handle, handles of different contexts, and values
 /// that are not enumerators.
 
+#include <cstddef>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -55,6 +56,16 @@ result<> require_enumerator(Enum value, const char* type, const char* function,
       << "; pass one of its enumerators.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where,
                       static_cast<std::uint64_t>(value)));
+}
+
+/// Fails with `errc::invalid_argument` if there are more `what` than one call takes.
+inline result<> require_at_most(std::size_t count, std::size_t most, const char* what,
+                                const char* function, source_location where) noexcept {
+  if (count <= most) return {};
+  text_builder out;
+  out << count << ' ' << what << " are more than the limit of " << most
+      << " in one call. Use several calls.";
+  return fail(refusal(errc::invalid_argument, function, out.finish(), where, count, most));
 }
 
 /// Fails with `errc::invalid_argument` if flags have bits that are not among the `known` ones.

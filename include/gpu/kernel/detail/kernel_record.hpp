@@ -29,7 +29,7 @@ namespace gpu { inline namespace v1 { namespace detail {
 /// The record that all handles of a kernel share; lives as long as the kernel's code.
 struct kernel_record {
   /// Limits per device; slot 0 rejects everything and forces the checked path.
-  const kernel_limits* limits[limits_slot_count];
+  const kernel_limits* limits[device_slot_count];
   CUkernel native = nullptr;
   process_state* process = nullptr;
   /// The list of argument types that was last found to fit an `untyped_kernel`.
@@ -59,7 +59,7 @@ inline constinit kernel_record no_kernel{};
 /// Returns the limits of a kernel on the stream's device, or `no_limits` if they are not known yet.
 [[gnu::always_inline]] inline const kernel_limits& limits_of(const kernel_record* kernel,
                                                              const stream_ref& stream) noexcept {
-  const std::size_t slot = stream_access::limits_slot(stream);
+  const std::size_t slot = stream_access::device_slot(stream);
   return *__atomic_load_n(&kernel->limits[slot], __ATOMIC_ACQUIRE);
 }
 

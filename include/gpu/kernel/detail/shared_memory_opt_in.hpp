@@ -38,7 +38,7 @@ inline result<const kernel_limits*> find_limits(const kernel_on_device& target) 
                          target.device, target.where);
     });
   };
-  const std::size_t index = limits_slot(target.device);
+  const std::size_t index = device_slot(target.device);
   if (index == 0) {
     const scoped_lock lock(kernel_lock());
     return read();
@@ -74,7 +74,7 @@ inline result<> raise_dynamic_shared(const kernel_on_device& target,
   const kernel_limits* kept = keep_limits(raised, target.kernel->label, target.device);
   if (kept == nullptr)
     return fail(out_of_host_memory_error(target.function, sizeof(kernel_limits), target.where));
-  if (const std::size_t index = limits_slot(target.device); index != 0)
+  if (const std::size_t index = device_slot(target.device); index != 0)
     __atomic_store_n(&target.kernel->limits[index], kept, __ATOMIC_RELEASE);
   return {};
 }

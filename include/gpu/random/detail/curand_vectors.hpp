@@ -2,10 +2,10 @@
 /// \file
 /// The direction vectors and scramble constants of cuRAND's library, which is opened at run time.
 
-#include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/libraries/toolkit_library.hpp>
 
 #include <cstddef>
 

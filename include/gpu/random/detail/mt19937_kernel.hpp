@@ -7,11 +7,11 @@
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/device/embedded/mt19937.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/random/detail/mt19937_jumps.hpp>
-#include <gpu/random/detail/mt19937_source.hpp>
 #include <gpu/random/detail/random_request.hpp>
 
 #include <cstddef>
@@ -42,7 +42,9 @@ inline result<std::uint64_t> make_mt19937(const random_request& request, const s
       function, stream, 0, where, [](generated_program& program) -> result<> {
         program.kernel = required(text("gpu_mt19937"));
         program.more_kernels.push_back(required(text("gpu_mt19937_few")));
-        program.source.part("gpu_mt19937.cu", required(text(mt19937_source)));
+        program.headers.push_back({mt19937_header_name, mt19937_header});
+        program.source.part("gpu_mt19937.cu",
+                            required(text("#include <gpu/device/mt19937.cuh>\n")));
         program.options.default_device = true;
         program.options.standard = cpp_standard::cpp17;
         return {};
@@ -63,37 +65,5 @@ inline result<std::uint64_t> make_mt19937(const random_request& request, const s
   GPU_TRY(launch_generated(stream, {groups, mt19937_group}, kernels[1], of_few, where));
   return mt19937_head_words + mt19937_range + begin - std::uint64_t{group} * mt19937_group * 8;
 }
-
-/// Numbers in the memory of an engine, for the kernels of fills.
-inline constexpr char mt19937_preamble[] = R"gpu(
-class stored_words {
- public:
-  __device__ stored_words(const void* memory, unsigned long long place)
-      : next_((const unsigned*)memory + place) {}
-  __device__ unsigned next() {
-    unsigned y = *next_++;
-    y ^= y >> 11;
-    y ^= (y << 7) & 0x9d2c5680u;
-    y ^= (y << 15) & 0xefc60000u;
-    return y ^ (y >> 18);
-  }
-
- private:
-  const unsigned* next_;
-};
-
-// Each number is made of one word, as in cuRAND: real ones in the middle of its interval.
-__device__ inline unsigned long long bits53(stored_words& words) {
-  return (unsigned long long)words.next() << 21 | 1u << 20;
-}
-__device__ inline double unit53(stored_words& words) {
-  return words.next() * 2.3283064365386963e-10 + 1.1641532182693481e-10;
-}
-namespace gpu {
-template <class T> __device__ inline T normal(stored_words& words) {
-  return random::normal_at_bits<T>(bits53(words));
-}
-}  // namespace gpu
-)gpu";
 
 }}}  // namespace gpu::v1::detail

@@ -9,8 +9,8 @@
 
 namespace gpu { inline namespace v1 { namespace detail {
 
-/// The sums of probabilities that `poisson_sums` of poisson_header.hpp has, with the same bits: the
-/// same operations in the same order, of which no product can be joined with a sum.
+/// The sums of probabilities that `poisson_sums` of `<gpu/device/poisson.cuh>` has, with the same
+/// bits: the same operations in the same order, of which no product can be joined with a sum.
 class poisson_sums {
  public:
   explicit poisson_sums(double mean) noexcept : mean_{mean} {
@@ -35,10 +35,10 @@ class poisson_sums {
   std::uint32_t count_ = 0;
 };
 
-/// The table from which a kernel makes `poisson_entries` of poisson_header.hpp. The distance of a
-/// number of 32 bits from 0, or from 2^32, which is nearer, lies in an octave of 2^p to 2^(p + 1),
-/// of which each eighth is a part. An entry has the first 24 bits of the only sum in a part, and
-/// the number that is the result up to there; behind it comes the next one.
+/// The table from which a kernel makes `poisson_entries` of `<gpu/device/poisson.cuh>`. The
+/// distance of a number of 32 bits from 0, or from 2^32, which is nearer, lies in an octave of 2^p
+/// to 2^(p + 1), of which each eighth is a part. An entry has the first 24 bits of the only sum in
+/// a part, and the number that is the result up to there; behind it comes the next one.
 ///
 /// For means below 64, sums are farther from each other than an eighth of the octave they are in,
 /// so that only parts of a few numbers near 0 and 2^32 have more of them. These numbers share their

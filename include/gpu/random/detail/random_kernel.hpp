@@ -3,9 +3,10 @@
 /// Finds and launches the kernels that make random numbers.
 
 #include <gpu/algorithm/detail/arguments.hpp>
-#include <gpu/algorithm/detail/elementwise_kernel.hpp>
 #include <gpu/algorithm/detail/loop_call.hpp>
 #include <gpu/algorithm/detail/loop_operands.hpp>
+#include <gpu/algorithm/detail/run_elementwise.hpp>
+#include <gpu/algorithm/detail/scan_shared.hpp>
 #include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/snippet_access.hpp>

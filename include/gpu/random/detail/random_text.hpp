@@ -17,11 +17,11 @@ class random_writer {
 
   text preamble() const {
     text_builder out;
-    out << "#include <gpu/device/distributions.hpp>\n#include <gpu/device/philox.hpp>\n";
+    out << "#include <gpu/device/philox.cuh>\n#include <gpu/device/poisson.cuh>\n";
     if (!request_.source.counts()) {
-      out << "#include <gpu/device/" << (inverts() ? "sobol" : request_.source.name) << ".hpp>\n";
+      out << "#include <gpu/device/" << (inverts() ? "sobol" : request_.source.name) << ".cuh>\n";
     }
-    if (request_.source.is_stored()) out << mt19937_preamble;
+    if (request_.source.is_stored()) out << "#include <gpu/device/stored_words.cuh>\n";
     out << "using real = " << (makes_doubles() ? "double" : "float") << ";\n";
     return out.finish();
   }

@@ -225,6 +225,15 @@ inline result<> check_inner_bytes(const char* what, std::size_t count, std::size
   return call.refuse(out, bytes, span);
 }
 
+/// Checks the channels and pixels that a copy by im2col takes.
+inline result<> check_column(std::size_t channels, std::size_t pixels, std::size_t element_bytes,
+                             const tensor_map_options& options,
+                             const tensor_map_call& call) noexcept {
+  GPU_TRY(call.require_between("the number of channels", -1, channels, 1, most_box_elements));
+  GPU_TRY(call.require_between("the number of pixels", -1, pixels, 1, most_column_pixels));
+  return check_inner_bytes("the channels of a pixel", channels, element_bytes, options, call);
+}
+
 /// Checks that the rows of a tile fit into the shared memory of the device, as its driver asks.
 /// They are as far apart there as the swizzle spans.
 inline result<> check_tile_bytes(const char* what, std::size_t rows, std::size_t row_bytes,

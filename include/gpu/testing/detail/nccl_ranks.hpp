@@ -6,6 +6,7 @@
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/detail/nccl_arithmetic.hpp>
 
+#include <array>
 #include <cstdio>
 #include <deque>
 #include <map>
@@ -26,6 +27,9 @@ enum code : int {
   remote_error = 6,
   in_progress = 7
 };
+
+/// ncclUniqueId, of the type that the functions in libraries/ have.
+using unique_id = std::array<char, 128>;
 
 enum class call_kind { all_reduce, broadcast, reduce, all_gather, reduce_scatter, send, receive };
 

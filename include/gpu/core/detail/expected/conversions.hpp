@@ -34,10 +34,11 @@ concept converts_from_expected =
 template <class T> inline constexpr bool is_bool = std::same_as<std::remove_cv_t<T>, bool>;
 
 /// True if an `expected<U, G>`, whose members are seen as `UF` and `GF`, converts to `expected<T,
-/// E>`.
+/// E>`. One of void converts to one of void alone.
 template <class UF, class GF, class T, class E, class U, class G>
 concept converts_members =
-    !(std::same_as<U, T> && std::same_as<G, E>) && std::is_constructible_v<T, UF> &&
+    !(std::same_as<U, T> && std::same_as<G, E>) &&
+    (std::is_constructible_v<T, UF> || (std::is_void_v<T> && std::is_void_v<U>)) &&
     std::is_constructible_v<E, GF> && (is_bool<T> || !converts_from_expected<T, expected<U, G>>) &&
     !constructs_from_expected<unexpected<E>, expected<U, G>>;
 

@@ -19,11 +19,18 @@
 
 namespace gpu { inline namespace v1 { namespace fallback { inline namespace abi {
 
-/// A value of type `T`, or the error that explains why there is none.
+/// A value of type `T`, or the error that explains why there is none. If `T` is void, success or
+/// the error that explains the failure.
 template <class T, class E>
 class [[nodiscard(
     "write GPU_TRY(...) around the call, or look at the result: an error would be "
     "lost")]] expected {
+  using held = typename value_types<T>::held;
+  using lvalue = typename value_types<T>::lvalue;
+  using const_lvalue = typename value_types<T>::const_lvalue;
+  using rvalue = typename value_types<T>::rvalue;
+  using const_rvalue = typename value_types<T>::const_rvalue;
+
   static_assert(is_value_type<T>,
                 "the value must be void or an object type: not a reference, an array, a tag, or an "
                 "unexpected");
@@ -37,46 +44,46 @@ class [[nodiscard(
   using unexpected_type = unexpected<E>;
   template <class U> using rebind = expected<U, error_type>;
 
-  /// Holds a value-initialized `T`.
-  constexpr expected() noexcept(std::is_nothrow_constructible_v<T>)
-    requires std::is_constructible_v<T>
+  /// Holds a value-initialized `T`, or success.
+  constexpr expected() noexcept(std::is_nothrow_constructible_v<held>)
+    requires std::is_constructible_v<held>
       : value_(), has_value_(true) {}
 
   // Special members that the compiler generates, if there is nothing to do but to copy bytes.
 #if !defined(__clang__) || __clang_major__ >= 16
   constexpr expected(const expected&)
-    requires plain<E> && plain<T>
+    requires plain<E> && plain<held>
   = default;
   constexpr expected(expected&&)
-    requires plain<E> && plain<T>
+    requires plain<E> && plain<held>
   = default;
   constexpr expected& operator=(const expected&)
-    requires plain<E> && plain<T> && one_moves_without_throwing<T, E>
+    requires plain<E> && plain<held> && one_moves_without_throwing<held, E>
   = default;
   constexpr expected& operator=(expected&&)
-    requires plain<E> && plain<T> && one_moves_without_throwing<T, E>
+    requires plain<E> && plain<held> && one_moves_without_throwing<held, E>
   = default;
   constexpr ~expected()
-    requires plain<E> && plain<T>
+    requires plain<E> && plain<held>
   = default;
 #endif
 
-  constexpr expected(const expected& other) noexcept(nothrow_copy_constructible<T, E>)
-    requires copy_constructible<E> && copy_constructible<T>
+  constexpr expected(const expected& other) noexcept(nothrow_copy_constructible<held, E>)
+    requires copy_constructible<E> && copy_constructible<held>
   {
     copy_from(other);
   }
-  constexpr expected(expected&& other) noexcept(nothrow_move_constructible<T, E>)
-    requires move_constructible<E> && move_constructible<T>
+  constexpr expected(expected&& other) noexcept(nothrow_move_constructible<held, E>)
+    requires move_constructible<E> && move_constructible<held>
   {
     copy_from(std::move(other));
   }
 
   /// Holds what `other` holds, converted.
   template <class U, class G>
-    requires converts_members<const U&, const G&, T, E, U, G>
-  constexpr explicit(!std::is_convertible_v<const U&, T> || !std::is_convertible_v<const G&, E>)
-      expected(const expected<U, G>& other) {
+    requires converts_members<typename value_types<U>::const_lvalue, const G&, T, E, U, G>
+  constexpr explicit(!std::is_convertible_v<typename value_types<U>::const_lvalue, T> ||
+                     !std::is_convertible_v<const G&, E>) expected(const expected<U, G>& other) {
     copy_from(other);
   }
   template <class U, class G>
@@ -107,12 +114,12 @@ class [[nodiscard(
 
   /// Builds the value in place.
   template <class... Args>
-    requires std::is_constructible_v<T, Args...>
-  constexpr explicit expected(std::in_place_t,
-                              Args&&... args) noexcept(std::is_nothrow_constructible_v<T, Args...>)
+    requires std::is_constructible_v<held, Args...>
+  constexpr explicit expected(std::in_place_t, Args&&... args) noexcept(
+      std::is_nothrow_constructible_v<held, Args...>)
       : value_(static_cast<Args&&>(args)...), has_value_(true) {}
   template <class U, class... Args>
-    requires std::is_constructible_v<T, std::initializer_list<U>&, Args...>
+    requires std::is_constructible_v<held, std::initializer_list<U>&, Args...>
   constexpr explicit expected(std::in_place_t, std::initializer_list<U> list, Args&&... args)
       : value_(list, static_cast<Args&&>(args)...), has_value_(true) {}
 
@@ -131,14 +138,14 @@ class [[nodiscard(
 
   /// Copies or moves what `other` holds. If that throws in a change from value to error or back,
   /// this object is as it was.
-  constexpr expected& operator=(const expected& other) noexcept(nothrow_copyable<T, E>)
-    requires copy_assignable<E> && copy_assignable<T> && one_moves_without_throwing<T, E>
+  constexpr expected& operator=(const expected& other) noexcept(nothrow_copyable<held, E>)
+    requires copy_assignable<E> && copy_assignable<held> && one_moves_without_throwing<held, E>
   {
     other.has_value_ ? assign_value(other.value_) : assign_error(other.error_);
     return *this;
   }
-  constexpr expected& operator=(expected&& other) noexcept(nothrow_movable<T, E>)
-    requires move_assignable<E> && move_assignable<T> && one_moves_without_throwing<T, E>
+  constexpr expected& operator=(expected&& other) noexcept(nothrow_movable<held, E>)
+    requires move_assignable<E> && move_assignable<held> && one_moves_without_throwing<held, E>
   {
     other.has_value_ ? assign_value(std::move(other.value_))
                      : assign_error(std::move(other.error_));
@@ -155,13 +162,13 @@ class [[nodiscard(
 
   /// Assigns an error. If that throws in place of a value, the value is as it was.
   template <class G>
-    requires assigns_error<const G&, T, E>
+    requires assigns_error<const G&, held, E>
   constexpr expected& operator=(const unexpected<G>& failure) {
     assign_error(failure.error());
     return *this;
   }
   template <class G>
-    requires assigns_error<G, T, E>
+    requires assigns_error<G, held, E>
   constexpr expected& operator=(unexpected<G>&& failure) {
     assign_error(std::move(failure).error());
     return *this;
@@ -169,25 +176,25 @@ class [[nodiscard(
 
   /// Replaces the value or the error by a value built in place, and returns it.
   template <class... Args>
-    requires std::is_nothrow_constructible_v<T, Args...>
-  constexpr T& emplace(Args&&... args) noexcept {
+    requires std::is_nothrow_constructible_v<held, Args...>
+  constexpr lvalue emplace(Args&&... args) noexcept {
     destroy();
     make_value(static_cast<Args&&>(args)...);
-    return value_;
+    return static_cast<lvalue>(value_);
   }
   template <class U, class... Args>
-    requires std::is_nothrow_constructible_v<T, std::initializer_list<U>&, Args...>
-  constexpr T& emplace(std::initializer_list<U> list, Args&&... args) noexcept {
+    requires std::is_nothrow_constructible_v<held, std::initializer_list<U>&, Args...>
+  constexpr lvalue emplace(std::initializer_list<U> list, Args&&... args) noexcept {
     destroy();
     make_value(list, static_cast<Args&&>(args)...);
-    return value_;
+    return static_cast<lvalue>(value_);
   }
 
-  constexpr void swap(expected& other) noexcept(nothrow_move_constructible<T, E> &&
-                                                std::is_nothrow_swappable_v<T> &&
+  constexpr void swap(expected& other) noexcept(nothrow_move_constructible<held, E> &&
+                                                std::is_nothrow_swappable_v<held> &&
                                                 std::is_nothrow_swappable_v<E>)
-    requires std::is_swappable_v<T> && std::is_swappable_v<E> && move_constructible<E> &&
-             move_constructible<T> && one_moves_without_throwing<T, E>
+    requires std::is_swappable_v<held> && std::is_swappable_v<E> && move_constructible<E> &&
+             move_constructible<held> && one_moves_without_throwing<held, E>
   {
     if (has_value_ && other.has_value_) {
       std::ranges::swap(value_, other.value_);
@@ -203,13 +210,21 @@ class [[nodiscard(
   constexpr bool has_value() const noexcept { return has_value_; }
   constexpr explicit operator bool() const noexcept { return has_value_; }
 
-  /// Returns the value. Undefined if there is an error.
-  constexpr const T* operator->() const noexcept { return __builtin_addressof(value_); }
-  constexpr T* operator->() noexcept { return __builtin_addressof(value_); }
-  constexpr const T& operator*() const& noexcept { return value_; }
-  constexpr T& operator*() & noexcept { return value_; }
-  constexpr const T&& operator*() const&& noexcept { return std::move(value_); }
-  constexpr T&& operator*() && noexcept { return std::move(value_); }
+  /// Returns the value, or nothing if it is void. Undefined if there is an error.
+  constexpr const T* operator->() const noexcept
+    requires(!std::is_void_v<T>)
+  {
+    return __builtin_addressof(value_);
+  }
+  constexpr T* operator->() noexcept
+    requires(!std::is_void_v<T>)
+  {
+    return __builtin_addressof(value_);
+  }
+  constexpr const_lvalue operator*() const& noexcept { return static_cast<const_lvalue>(value_); }
+  constexpr lvalue operator*() & noexcept { return static_cast<lvalue>(value_); }
+  constexpr const_rvalue operator*() const&& noexcept { return static_cast<const_rvalue>(value_); }
+  constexpr rvalue operator*() && noexcept { return static_cast<rvalue>(value_); }
 
   /// Returns the error. Undefined if there is a value.
   constexpr const E& error() const& noexcept { return error_; }
@@ -217,30 +232,35 @@ class [[nodiscard(
   constexpr const E&& error() const&& noexcept { return std::move(error_); }
   constexpr E&& error() && noexcept { return std::move(error_); }
 
-  /// Returns the value. If there is an error, throws it in a `bad_expected_access<E>`; in a program
-  /// without exceptions, prints it to stderr and ends the program.
-  [[gnu::always_inline]] constexpr const T& value() const& {
+  /// Returns the value, or nothing if it is void. If there is an error, throws it in a
+  /// `bad_expected_access<E>`; in a program without exceptions, prints it to stderr and ends the
+  /// program.
+  [[gnu::always_inline]] constexpr const_lvalue value() const& {
     if (!has_value_) bad_access<E>(error_);
-    return value_;
+    return static_cast<const_lvalue>(value_);
   }
-  [[gnu::always_inline]] constexpr T& value() & {
+  [[gnu::always_inline]] constexpr lvalue value() & {
     if (!has_value_) bad_access<E>(static_cast<const E&>(error_));
-    return value_;
+    return static_cast<lvalue>(value_);
   }
-  [[gnu::always_inline]] constexpr const T&& value() const&& {
+  [[gnu::always_inline]] constexpr const_rvalue value() const&& {
     if (!has_value_) bad_access<E>(std::move(error_));
-    return std::move(value_);
+    return static_cast<const_rvalue>(value_);
   }
-  [[gnu::always_inline]] constexpr T&& value() && {
+  [[gnu::always_inline]] constexpr rvalue value() && {
     if (!has_value_) bad_access<E>(std::move(error_));
-    return std::move(value_);
+    return static_cast<rvalue>(value_);
   }
 
   /// Returns the value, or `T(otherwise)`.
-  template <class U = std::remove_cv_t<T>> constexpr T value_or(U&& otherwise) const& {
+  template <class U = std::remove_cv_t<T>>
+    requires(!std::is_void_v<T>)
+  constexpr T value_or(U&& otherwise) const& {
     return has_value_ ? value_ : static_cast<T>(static_cast<U&&>(otherwise));
   }
-  template <class U = std::remove_cv_t<T>> constexpr T value_or(U&& otherwise) && {
+  template <class U = std::remove_cv_t<T>>
+    requires(!std::is_void_v<T>)
+  constexpr T value_or(U&& otherwise) && {
     return has_value_ ? std::move(value_) : static_cast<T>(static_cast<U&&>(otherwise));
   }
 
@@ -254,7 +274,8 @@ class [[nodiscard(
     return std::move(error_);
   }
 
-  /// Passes the value to `f`, which returns an `expected` with the same error type; keeps an error.
+  /// Passes the value to `f`, or calls it without an argument if the value is void. `f` returns an
+  /// `expected` with the same error type. Keeps an error.
   template <class F> constexpr auto and_then(F&& f) & {
     return monadic::and_then(*this, static_cast<F&&>(f));
   }
@@ -282,7 +303,8 @@ class [[nodiscard(
     return monadic::or_else(std::move(*this), static_cast<F&&>(f));
   }
 
-  /// Replaces the value by what `f` returns for it; keeps an error.
+  /// Replaces the value by what `f` returns for it, or without an argument if the value is void.
+  /// Keeps an error.
   template <class F> constexpr auto transform(F&& f) & {
     return monadic::transform(*this, static_cast<F&&>(f));
   }
@@ -323,9 +345,9 @@ class [[nodiscard(
 
   /// Ends the lifetime of the value or the error.
   constexpr void destroy() noexcept {
-    if constexpr (!(plain<E> && plain<T>)) {
+    if constexpr (!(plain<E> && plain<held>)) {
       if (has_value_) {
-        value_.~T();
+        value_.~held();
       } else {
         error_.~E();
       }
@@ -335,7 +357,7 @@ class [[nodiscard(
   // Begin the lifetime of a value or an error in an object that holds neither. Assigning the whole
   // object does so in constant evaluation, too.
   template <class... Args> constexpr void make_value(Args&&... args) {
-    if constexpr (plain<E> && plain<T>) {
+    if constexpr (plain<E> && plain<held>) {
       *this = expected(std::in_place, static_cast<Args&&>(args)...);
     } else {
       fallback::construct(value_, static_cast<Args&&>(args)...);
@@ -343,7 +365,7 @@ class [[nodiscard(
     }
   }
   template <class... Args> constexpr void make_error(Args&&... args) {
-    if constexpr (plain<E> && plain<T>) {
+    if constexpr (plain<E> && plain<held>) {
       *this = expected(unexpect, static_cast<Args&&>(args)...);
     } else {
       fallback::construct(error_, static_cast<Args&&>(args)...);
@@ -351,17 +373,19 @@ class [[nodiscard(
     }
   }
   template <class Other> constexpr void copy_from(Other&& other) {
-    if (other.has_value()) {
-      make_value(*static_cast<Other&&>(other));
-    } else {
+    if (!other.has_value()) {
       make_error(static_cast<Other&&>(other).error());
+    } else if constexpr (std::is_void_v<T>) {
+      make_value();
+    } else {
+      make_value(*static_cast<Other&&>(other));
     }
   }
 
   template <class U> constexpr void assign_value(U&& value) {
     if (has_value_) {
       value_ = static_cast<U&&>(value);
-    } else if constexpr (plain<E> && plain<T>) {
+    } else if constexpr (plain<E> && plain<held>) {
       make_value(static_cast<U&&>(value));
     } else {
       fallback::replace(error_, value_, static_cast<U&&>(value));
@@ -371,7 +395,7 @@ class [[nodiscard(
   template <class G> constexpr void assign_error(G&& error) {
     if (!has_value_) {
       error_ = static_cast<G&&>(error);
-    } else if constexpr (plain<E> && plain<T>) {
+    } else if constexpr (plain<E> && plain<held>) {
       make_error(static_cast<G&&>(error));
     } else {
       fallback::replace(value_, error_, static_cast<G&&>(error));
@@ -381,7 +405,7 @@ class [[nodiscard(
 
   /// Swaps the value of this object with the error of the other one.
   constexpr void swap_value_with_error(expected& other) {
-    if constexpr (plain<E> && plain<T>) {
+    if constexpr (plain<E> && plain<held>) {
       const expected old = *this;
       *this = other;
       other = old;
@@ -397,7 +421,7 @@ class [[nodiscard(
   }
 
   union {
-    T value_;
+    held value_;
     E error_;
   };
   bool has_value_;

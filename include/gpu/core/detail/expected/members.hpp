@@ -1,7 +1,7 @@
 #pragma once
 /// \file
 /// Conditions on the members of the stand-in for `std::expected`, and how an error replaces a value
-/// or a value an error. Both forms of `expected` use it.
+/// or a value an error.
 
 #include <gpu/core/detail/expected/unexpected.hpp>
 
@@ -13,6 +13,24 @@
 #endif
 
 namespace gpu { inline namespace v1 { namespace fallback { inline namespace abi {
+
+/// How an `expected` holds a value of type `T`, and what refers to it: nothing if `T` is void.
+template <class T> struct value_types {
+  using held = T;
+  using lvalue = T&;
+  using const_lvalue = const T&;
+  using rvalue = T&&;
+  using const_rvalue = const T&&;
+};
+template <class T>
+  requires std::is_void_v<T>
+struct value_types<T> {
+  struct held {};
+  using lvalue = void;
+  using const_lvalue = void;
+  using rvalue = void;
+  using const_rvalue = void;
+};
 
 template <class X>
 concept copy_constructible = std::is_constructible_v<X, const X&>;

@@ -1,7 +1,6 @@
 #pragma once
 /// \file
-/// `and_then`, `or_else`, `transform` and `transform_error` of the stand-in for `std::expected`,
-/// for both of its forms.
+/// `and_then`, `or_else`, `transform` and `transform_error` of the stand-in for `std::expected`.
 
 #include <gpu/core/detail/expected/unexpected.hpp>
 

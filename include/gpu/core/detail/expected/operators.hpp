@@ -1,9 +1,8 @@
 #pragma once
 /// \file
-/// `swap` and `operator==` for the stand-in for `std::expected`, with a value and with void.
+/// `swap` and `operator==` for the stand-in for `std::expected`.
 
 #include <gpu/core/detail/expected/expected.hpp>
-#include <gpu/core/detail/expected/expected_void.hpp>  // IWYU pragma: keep
 #include <gpu/core/detail/expected/unexpected.hpp>
 
 #include <type_traits>

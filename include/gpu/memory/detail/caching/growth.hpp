@@ -12,9 +12,7 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/detail/caching/block_arena.hpp>
-#include <gpu/memory/detail/caching/segments.hpp>
 #include <gpu/memory/detail/caching/state.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
 #include <gpu/system/mutex.hpp>
@@ -52,33 +50,7 @@ inline result<cached_block*> take_common(caching_state& state, stream_lane& lane
     state.trim(&found);
     return nullptr;
   }
-  ++state.counts.shared;
-  return block;
-}
-
-/// Gets a new segment for `lane` from the driver, and takes a block from it. Call it under
-/// `growing`.
-inline result<cached_block*> take_new(caching_state& state, stream_lane& lane, std::size_t bytes,
-                                      source_location where) noexcept {
-  constexpr const char* function = "gpu::caching_allocator::allocate";
-  // Segments grow with the size of the lane, so that their number stays small.
-  lane.lock.lock();
-  const std::size_t share = lane.held_bytes() / 8;
-  lane.lock.unlock();
-  const std::size_t least =
-      state.options.segment_bytes > share ? state.options.segment_bytes : share;
-  std::size_t got = GPU_TRY(
-      choose_segment(state.options, state.counts.held_bytes, least, bytes, function, where));
-  ++state.counts.misses;
-  cached_block* block = GPU_TRY((take_segment<device_memory>(
-      lane, bytes, got, function, where, [&](std::size_t wanted, device_memory& memory) {
-        return allocate(state.context, wanted, memory, where);
-      })));
-  ++state.counts.segments;
-  state.counts.held_bytes += got;
-  if (state.counts.peak_held_bytes < state.counts.held_bytes) {
-    state.counts.peak_held_bytes = state.counts.held_bytes;
-  }
+  ++state.shared;
   return block;
 }
 
@@ -86,7 +58,7 @@ inline result<cached_block*> take_new(caching_state& state, stream_lane& lane, s
 /// stay in their lanes. Call it under `growing`.
 inline result<> share_all(caching_state& state, source_location where) noexcept {
   cached_segment* removed = nullptr;
-  state.for_each_lane([&](stream_lane& lane) {
+  state.for_each_lane([&](stream_lane& lane, unsigned long long) {
     for (cached_segment* each = lane.remove_free_segments(); each != nullptr;) {
       cached_segment* next = each->next;
       each->home = &lane;
@@ -116,7 +88,7 @@ inline result<> share_all(caching_state& state, source_location where) noexcept 
 /// Call it under `growing`.
 inline void request_segments(caching_state& state, stream_lane& lane) noexcept {
   bool others_have_some = false;
-  state.for_each_lane([&](stream_lane& other) {
+  state.for_each_lane([&](stream_lane& other, unsigned long long) {
     others_have_some = others_have_some || (&other != &lane && other.has_free_segment());
   });
   if (!others_have_some) return;
@@ -126,46 +98,33 @@ inline void request_segments(caching_state& state, stream_lane& lane) noexcept {
   lane.lock.unlock();
 }
 
-/// Takes a block of `bytes` from the first source that has one. Call it under `growing`.
-inline result<cached_block*> take_anywhere(caching_state& state, unsigned long long number,
-                                           const stream_ref& stream, std::size_t bytes,
-                                           source_location where) noexcept {
-  stream_lane* const own = state.make_lane(number, stream);
-  if (own == nullptr) {
-    return fail(out_of_host_memory_error("gpu::caching_allocator::allocate", sizeof *own, where));
-  }
-  stream_lane& lane = *own;
-  lane.lock.lock();
-  cached_block* returned = lane.take(bytes);  // since the fast path looked
-  lane.lock.unlock();
-  if (returned != nullptr) return returned;
-  if (cached_block* block = GPU_TRY(take_common(state, lane, bytes, where))) return block;
-  const last_error_mark before;
-  result<cached_block*> first = take_new(state, lane, bytes, where);
-  if (first.has_value()) request_segments(state, lane);
-  if (first.has_value() || !is_out_of_memory(first.error())) return first;
-  before.restore();
-  GPU_TRY(share_all(state, where));
-  if (cached_block* block = GPU_TRY(take_common(state, lane, bytes, where))) return block;
-  ++state.counts.trims;
-  state.trim(std::exchange(state.common, nullptr));
-  result<cached_block*> second = take_new(state, lane, bytes, where);
-  if (second.has_value() || !is_out_of_memory(second.error())) return second;
-  return fail(explain_held_memory(
-      second.error(), state.counts.held_bytes, state.counts.segments, "stream", [&](auto work) {
-        state.for_each_lane([&](stream_lane& each) { work(each, each.number); });
-      }));
-}
-
-/// Takes a block of `bytes` for a stream without a free one.
+/// Takes a block of `bytes` for a stream without a free one, from the first source that has one.
 inline result<cached_block*> take_slow_path(caching_state& state, unsigned long long number,
                                             const stream_ref& stream, std::size_t bytes,
                                             source_location where) noexcept {
   const scoped_lock held(state.growing);
-  const std::size_t before = state.counts.misses;
-  result<cached_block*> taken = take_anywhere(state, number, stream, bytes, where);
-  if (taken.has_value() && state.counts.misses != before) ++state.new_blocks;
-  return taken;
+  stream_lane* const own = state.make_lane(number, stream);
+  if (own == nullptr) {
+    return fail(out_of_host_memory_error(caching_state::function, sizeof *own, where));
+  }
+  stream_lane& lane = *own;
+  // A block may have been returned since the fast path looked.
+  if (cached_block* block = lane.lock_and_take(bytes)) return block;
+  if (cached_block* block = GPU_TRY(take_common(state, lane, bytes, where))) return block;
+  const last_error_mark before;
+  const std::size_t misses = state.misses;
+  result<cached_block*> grown = state.take_new(lane, bytes, where);
+  if (grown.has_value()) request_segments(state, lane);
+  if (grown.has_value() || !is_out_of_memory(grown.error())) return grown;
+  before.restore();
+  GPU_TRY(share_all(state, where));
+  if (cached_block* block = GPU_TRY(take_common(state, lane, bytes, where))) {
+    if (state.misses != misses) ++state.new_blocks;
+    return block;
+  }
+  ++state.trims;
+  state.trim(std::exchange(state.common, nullptr));
+  return state.take_new_or_explain(lane, bytes, where);
 }
 
 }}}  // namespace gpu::v1::detail

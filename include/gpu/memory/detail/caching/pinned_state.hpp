@@ -9,144 +9,71 @@
 #include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/detail/caching/block_arena.hpp>
+#include <gpu/memory/detail/caching/segment_cache.hpp>
 #include <gpu/memory/detail/caching/waiting_blocks.hpp>
+#include <gpu/memory/detail/pinned_allocation.hpp>
 #include <gpu/memory/pinned_flags.hpp>
 #include <gpu/system/mutex.hpp>
 
 #include <cstddef>
+#include "gpu/core/result.hpp"
+#include "gpu/core/source_location.hpp"
 
 namespace gpu { inline namespace v1 { namespace detail {
 
+struct pinned_cache;
+
 /// One of the arenas among which the threads are distributed, so that they rarely wait for each
 /// other.
-struct pinned_lane : block_arena {
-  pinned_lane() noexcept : block_arena{&give_back} {}
+struct pinned_lane : cache_lane<pinned_cache> {
+  pinned_lane() noexcept : cache_lane{&give_back} {}
   static void give_back(returnable& returned) noexcept;
-
-  struct pinned_cache* cache = nullptr;
-  bool closing = false;
 };
 
-/// The size and number of the segments that are held. All members are atomic: the last block of a
-/// segment may be returned in any thread, with or without `pinned_cache::growing`.
-class held_segments {
- public:
-  void add(std::size_t bytes) noexcept {
-    __atomic_add_fetch(&segments_, std::size_t{1}, __ATOMIC_RELAXED);
-    const std::size_t now = __atomic_add_fetch(&bytes_, bytes, __ATOMIC_RELAXED);
-    std::size_t peak = __atomic_load_n(&peak_bytes_, __ATOMIC_RELAXED);
-    while (peak < now && !__atomic_compare_exchange_n(&peak_bytes_, &peak, now, true,
-                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    }
-  }
-  void remove(std::size_t segments, std::size_t bytes) noexcept {
-    __atomic_sub_fetch(&segments_, segments, __ATOMIC_RELAXED);
-    __atomic_sub_fetch(&bytes_, bytes, __ATOMIC_RELAXED);
-  }
-
-  std::size_t segments() const noexcept { return __atomic_load_n(&segments_, __ATOMIC_RELAXED); }
-  std::size_t bytes() const noexcept { return __atomic_load_n(&bytes_, __ATOMIC_RELAXED); }
-  std::size_t peak_bytes() const noexcept {
-    return __atomic_load_n(&peak_bytes_, __ATOMIC_RELAXED);
-  }
-
- private:
-  std::size_t segments_ = 0;
-  std::size_t bytes_ = 0;
-  std::size_t peak_bytes_ = 0;
-};
-
-/// **Threads**: `growing` guards the members that are neither atomic nor in a lane; it is locked
-/// before a lane's lock.
-struct pinned_cache {
+struct pinned_cache : segment_cache<pinned_cache, pinned_lane> {
+  using memory = pinned_memory;
+  static constexpr const char* function = "gpu::caching_pinned_allocator::allocate";
+  static constexpr const char* lane_name = "lane";
   static constexpr std::size_t lane_count = 8;
 
-  context_ref context;
   pinned_flags flags{};
-  caching_options options;
-  mutex growing{};
-  held_segments held;
-  std::size_t misses = 0;      // requests to the driver for a segment
-  std::size_t new_blocks = 0;  // blocks from new segments
-  std::size_t trims = 0;       // times that free segments were freed to make room
   waiting_blocks waiting;
-  bool stopped = false;  // atomic: free segments go to the driver as soon as possible
-  // Atomic. The owners are the allocator, the lanes in use after it was destroyed, and the calls of
-  // `finish_give_back`.
-  std::size_t owners = 1;
   pinned_lane lanes[lane_count];
 
   /// Returns the calling thread's lane; threads get the lanes in turn.
   pinned_lane& own_lane() noexcept { return lanes[number_of_thread() % lane_count]; }
   /// Calls `work(lane, number)`, with numbers from 1.
-  template <class Work> void for_each_lane(Work work) noexcept {
-    for (pinned_lane& each : lanes) {
-      each.lock.lock();
-      work(each, static_cast<unsigned long long>(&each - lanes) + 1);
-      each.lock.unlock();
-    }
-  }
-  cached_block* take_from(pinned_lane& lane, std::size_t bytes) noexcept {
-    lane.lock.lock();
-    cached_block* block = lane.take(bytes);
-    lane.lock.unlock();
-    return block;
-  }
-  void add_owner() noexcept { __atomic_add_fetch(&owners, std::size_t{1}, __ATOMIC_RELAXED); }
-  void drop_owner() noexcept {
-    if (__atomic_sub_fetch(&owners, std::size_t{1}, __ATOMIC_ACQ_REL) == 0) delete this;
-  }
-  /// Frees segments; returns their size.
-  std::size_t release(cached_segment* list) noexcept {
-    std::size_t bytes = 0;
-    while (list != nullptr) {
-      cached_segment* next = list->next;
-      bytes += list->bytes;
-      driver::destroy_in<&driver::entry_points::mem_free_host>(
-          context.native(), reinterpret_cast<void*>(list->address));
-      delete list;
-      list = next;
-    }
-    return bytes;
+  template <class Work> void visit_lanes(Work work) noexcept {
+    for (std::size_t i = 0; i < lane_count; ++i) work(lanes[i], i + 1ull);
   }
 
-  /// Frees segments that count as held; returns their size.
-  std::size_t trim(cached_segment* list) noexcept {
-    std::size_t segments = 0;
-    for (const cached_segment* each = list; each != nullptr; each = each->next) ++segments;
-    const std::size_t bytes = release(list);
-    held.remove(segments, bytes);
-    return bytes;
+  std::size_t new_segment_bytes(pinned_lane&) const noexcept { return options.segment_bytes; }
+  result<> get_memory(std::size_t bytes, pinned_memory& got, source_location where) noexcept {
+    return allocate_pinned(context, bytes, flags, got, where);
+  }
+  void free_memory(const cached_segment& segment) noexcept {
+    driver::destroy_in<&driver::entry_points::mem_free_host>(
+        context.native(), reinterpret_cast<void*>(segment.address));
+  }
+
+  /// Waits for the streams of `free_after`, and frees all free segments; returns their size.
+  std::size_t trim_all() noexcept {
+    waiting.wait();
+    const scoped_lock intact(growing);
+    return intact ? trim_lanes() : 0;
+  }
+
+  /// Called once the allocator is destroyed.
+  void close() noexcept {
+    waiting.wait();
+    close_lanes();
+    drop_owner();
   }
 };
 
-/// The rare part of `pinned_lane::give_back`: frees the free segments of the lane. Releases the
-/// lane's lock. From then on other threads may return the last blocks, so this counts as an owner
-/// meanwhile.
-inline void finish_give_back(pinned_lane& lane) noexcept {
-  pinned_cache& cache = *lane.cache;
-  cache.add_owner();
-  const bool closing = lane.closing;
-  cached_segment* list = lane.remove_free_segments();
-  const bool emptied = closing && list != nullptr && lane.segments() == nullptr;
-  lane.lock.unlock();
-  if (closing) {
-    cache.release(list);
-  } else {
-    cache.trim(list);
-  }
-  if (emptied) cache.drop_owner();
-  cache.drop_owner();
-}
-
 inline void pinned_lane::give_back(returnable& returned) noexcept {
-  auto& block = static_cast<cached_block&>(returned);
-  auto& lane = static_cast<pinned_lane&>(*block.arena);
-  lane.lock.lock();
-  lane.give(block);
-  if (lane.closing || __atomic_load_n(&lane.cache->stopped, __ATOMIC_RELAXED)) {
-    return finish_give_back(lane);
-  }
+  auto& lane = lock_and_give<pinned_lane>(returned);
+  if (lane.closing || lane.state->is_stopped()) return free_segments_and_unlock(lane);
   lane.lock.unlock();
 }
 

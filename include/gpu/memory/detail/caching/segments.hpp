@@ -3,8 +3,6 @@
 /// The parts of both caching allocators that deal with segments: the checks of their options, the
 /// size of a new segment, and the error if it does not fit.
 
-#include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -13,11 +11,9 @@
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/detail/caching/block_arena.hpp>
-#include <gpu/memory/detail/explain_error.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
@@ -63,38 +59,6 @@ inline result<std::size_t> choose_segment(const caching_options& options, std::s
       record_error(cuda_error(error_domain::driver, CUDA_ERROR_OUT_OF_MEMORY, function, where)
                        .with_details(out.finish())
                        .with_values(bytes, limit)));
-}
-
-/// Gets a segment of `segment_bytes` from the driver, by `get(bytes, memory)`, adds it to `lane`,
-/// and takes a block of `bytes` from it before another thread can. If the driver has less memory
-/// than that, requests `bytes` only, and sets `segment_bytes` to it.
-template <class Memory, class Get>
-result<cached_block*> take_segment(block_arena& lane, std::size_t bytes, std::size_t& segment_bytes,
-                                   const char* function, source_location where, Get get) noexcept {
-  Memory memory;
-  const last_error_mark before;
-  const result<> first = get(segment_bytes, memory);
-  if (!first.has_value()) {
-    if (segment_bytes == bytes || !is_out_of_memory(first.error())) return fail(first.error());
-    before.restore();
-    segment_bytes = bytes;
-    GPU_TRY(get(segment_bytes, memory));
-  }
-  auto* segment = new (std::nothrow) cached_segment;
-  cached_block* block = nullptr;
-  if (segment != nullptr) {
-    segment->address = std::uintptr_t(memory.get().address);  // a number or a pointer
-    segment->bytes = segment_bytes;
-    lane.lock.lock();
-    block = lane.add_and_take(*segment, bytes);
-    lane.lock.unlock();
-  }
-  if (block == nullptr) {
-    delete segment;
-    return fail(out_of_host_memory_error(function, block_arena::record_bytes, where));
-  }
-  static_cast<void>(memory.release());
-  return block;
 }
 
 /// Draws each segment of an arena on a line: its size, and which parts of it are in use ('#'),

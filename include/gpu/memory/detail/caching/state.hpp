@@ -14,6 +14,7 @@
 #include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/detail/caching/block_arena.hpp>
+#include <gpu/memory/detail/caching/segment_cache.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/system/mutex.hpp>
 
@@ -27,8 +28,8 @@ struct caching_state;
 
 /// The arena of one stream, identified by the stream's number, which is unique in the process,
 /// unlike its handle.
-struct stream_lane : block_arena {
-  explicit stream_lane(caching_state& of) noexcept : block_arena{&give_back}, state{of} {}
+struct stream_lane : cache_lane<caching_state> {
+  stream_lane() noexcept : cache_lane{&give_back} {}
   static void give_back(returnable& returned) noexcept;
 
   /// Assigns the lane to another stream if it holds no segments; returns whether it did.
@@ -43,31 +44,31 @@ struct stream_lane : block_arena {
     return empty;
   }
 
-  caching_state& state;
   unsigned long long number = 0;  // of the stream; written under `growing` and the lock
   stream_ref stream;
   stream_lane* next = nullptr;  // in the same bucket
   unsigned answered = 0;        // the value of `caching_state::requests` that was answered last
-  bool closing = false;         // the allocator is destroyed; free segments go to the driver
 };
 
-/// **Threads**: `growing` guards the members that are not atomic; it is locked before a lane's
-/// lock.
-struct caching_state {
+struct caching_state : segment_cache<caching_state, stream_lane> {
+  using memory = device_memory;
+  static constexpr const char* function = "gpu::caching_allocator::allocate";
+  static constexpr const char* lane_name = "stream";
   static constexpr std::size_t bucket_count = 64;
 
-  context_ref context;
-  caching_options options;
-  mutex growing{};
   stream_lane* buckets[bucket_count] = {};  // read without a lock; lanes are never removed
   cached_segment* common = nullptr;         // free for all streams, after their events
-  caching_statistics counts;
-  std::size_t new_blocks = 0;  // blocks from new segments
-  bool stopped = false;        // atomic: free segments go to the driver as soon as possible
-  unsigned requests = 0;       // atomic: how often a stream needed segments that others had free
-  // Atomic. The owners are the allocator, the lanes in use after it was destroyed, and the calls of
-  // `finish_give_back`.
-  std::size_t owners = 1;
+  std::size_t shared = 0;                   // segments that moved from one stream to another
+  unsigned requests = 0;  // atomic: how often a stream needed segments that others had free
+
+  caching_state() noexcept = default;
+  caching_state(const caching_state&) = delete;
+  caching_state& operator=(const caching_state&) = delete;
+  ~caching_state() {
+    for (stream_lane* each : buckets) {
+      while (each != nullptr) delete std::exchange(each, each->next);
+    }
+  }
 
   stream_lane* find_lane(unsigned long long number) const noexcept {
     stream_lane* lane = __atomic_load_n(&buckets[number % bucket_count], __ATOMIC_ACQUIRE);
@@ -85,60 +86,61 @@ struct caching_state {
     stream_lane*& bucket = buckets[number % bucket_count];
     for (lane = bucket; lane != nullptr && !lane->reassign(number, stream);) lane = lane->next;
     if (lane != nullptr) return lane;
-    lane = new (std::nothrow) stream_lane(*this);
+    lane = new (std::nothrow) stream_lane;
     if (lane == nullptr) return nullptr;
+    lane->state = this;
     lane->reassign(number, stream);
     lane->next = bucket;
     __atomic_store_n(&bucket, lane, __ATOMIC_RELEASE);
     return lane;
   }
 
-  template <class Work> void for_each_lane(Work work) noexcept {
+  template <class Work> void visit_lanes(Work work) noexcept {
     for (stream_lane* each : buckets) {
-      for (; each != nullptr; each = each->next) {
-        each->lock.lock();
-        work(*each);
-        each->lock.unlock();
-      }
+      for (; each != nullptr; each = each->next) work(*each, each->number);
     }
   }
 
-  void add_owner() noexcept { __atomic_add_fetch(&owners, std::size_t{1}, __ATOMIC_RELAXED); }
-  void drop_owner() noexcept {
-    if (__atomic_sub_fetch(&owners, std::size_t{1}, __ATOMIC_ACQ_REL) != 0) return;
-    for (stream_lane* each : buckets) {
-      while (each != nullptr) {
-        stream_lane* next = each->next;
-        delete each;
-        each = next;
-      }
-    }
-    delete this;
+  /// Segments grow with the size of the lane, so that their number stays small.
+  std::size_t new_segment_bytes(stream_lane& lane) noexcept {
+    lane.lock.lock();
+    const std::size_t share = lane.held_bytes() / 8;
+    lane.lock.unlock();
+    return options.segment_bytes > share ? options.segment_bytes : share;
   }
-
-  /// Frees segments. The driver waits for work that may still use them.
-  void release(cached_segment* list) noexcept {
-    while (list != nullptr) {
-      cached_segment* next = list->next;
-      driver::destroy_in<&driver::entry_points::mem_free>(context.native(), list->address);
-      if (list->event != nullptr) {
-        driver::destroy<&driver::entry_points::event_destroy>(list->event);
-      }
-      delete list;
-      list = next;
+  result<> get_memory(std::size_t bytes, device_memory& got, source_location where) noexcept {
+    return allocate(context, bytes, got, where);
+  }
+  void free_memory(const cached_segment& segment) noexcept {
+    driver::destroy_in<&driver::entry_points::mem_free>(context.native(), segment.address);
+    if (segment.event != nullptr) {
+      driver::destroy<&driver::entry_points::event_destroy>(segment.event);
     }
   }
 
-  /// Frees segments that count as held; returns their size. Call it under `growing`.
-  std::size_t trim(cached_segment* list) noexcept {
-    std::size_t bytes = 0;
-    for (const cached_segment* each = list; each != nullptr; each = each->next) {
-      bytes += each->bytes;
-      --counts.segments;
+  /// Frees all free segments; returns their size.
+  std::size_t trim_all() noexcept {
+    const scoped_lock intact(growing);
+    return intact ? trim(std::exchange(common, nullptr)) + trim_lanes() : 0;
+  }
+
+  /// Called once the allocator is destroyed.
+  void close() noexcept {
+    {
+      const scoped_lock intact(growing);
+      if (!intact) return;
+      release(std::exchange(common, nullptr));
+      close_lanes();
     }
-    counts.held_bytes -= bytes;
-    release(list);
-    return bytes;
+    drop_owner();
+  }
+
+  /// Call it under `growing`.
+  caching_statistics statistics() noexcept {
+    caching_statistics found = segment_cache::statistics();
+    found.shared = shared;
+    for (const auto* each = common; each != nullptr; each = each->next) ++found.free_blocks;
+    return found;
   }
 
   void add_common(cached_segment* list) noexcept {
@@ -222,52 +224,36 @@ inline bool can_record_event(const stream_ref& stream, unsigned long long number
 /// Makes the free segments of a lane common, or frees them after `stop_holding`.
 inline void offer_free_segments(stream_lane& lane, unsigned long long number,
                                 source_location where) noexcept {
-  caching_state& state = lane.state;
-  const scoped_lock held(state.growing);
-  if (!held) return;
-  if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED)) {
-    lane.lock.lock();
-    cached_segment* list = lane.remove_free_segments();
-    lane.lock.unlock();
-    state.trim(list);
+  caching_state& state = *lane.state;
+  const scoped_lock intact(state.growing);
+  if (!intact) return;
+  if (state.is_stopped()) {
+    state.trim(lane.lock_and_remove_free_segments());
   } else if (lane.number == number) {  // else it was reassigned, and that stream may be destroyed
     static_cast<void>(state.share(lane, where));
   }
 }
 
-/// The rare part of `stream_lane::give_back`: other streams wait for free segments, or the
-/// allocator is destroyed or has stopped holding memory. Releases the lane's lock. From then on
-/// other threads may return the last blocks, so this counts as an owner meanwhile.
-inline void finish_give_back(stream_lane& lane) noexcept {
-  caching_state& state = lane.state;
+/// The rare part of `stream_lane::give_back` in which other streams wait for free segments.
+/// Releases the lane's lock. From then on other threads may return the last blocks, so this counts
+/// as an owner meanwhile.
+inline void answer_requests_and_unlock(stream_lane& lane) noexcept {
+  caching_state& state = *lane.state;
   state.add_owner();
-  if (lane.closing) {
-    cached_segment* list = lane.remove_free_segments();
-    const bool emptied = list != nullptr && lane.segments() == nullptr;
-    lane.lock.unlock();
-    state.release(list);
-    if (emptied) state.drop_owner();
-  } else {
-    const stream_ref stream = lane.stream;  // outlives the buffer that was just destroyed
-    const unsigned long long number = lane.number;
-    lane.lock.unlock();
-    const source_location nowhere;
-    if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED) ||
-        can_record_event(stream, number, nowhere)) {
-      offer_free_segments(lane, number, nowhere);
-    }  // else a later return answers the request
-  }
+  const stream_ref stream = lane.stream;  // outlives the buffer that was just destroyed
+  const unsigned long long number = lane.number;
+  lane.lock.unlock();
+  const source_location nowhere;
+  if (can_record_event(stream, number, nowhere)) offer_free_segments(lane, number, nowhere);
+  // Else a later return answers the request.
   state.drop_owner();
 }
 
 inline void stream_lane::give_back(returnable& returned) noexcept {
-  auto& block = static_cast<cached_block&>(returned);
-  auto& lane = static_cast<stream_lane&>(*block.arena);
-  lane.lock.lock();
-  lane.give(block);
-  if (lane.closing || __atomic_load_n(&lane.state.stopped, __ATOMIC_RELAXED) ||
-      lane.answered != __atomic_load_n(&lane.state.requests, __ATOMIC_RELAXED)) {
-    return finish_give_back(lane);
+  auto& lane = lock_and_give<stream_lane>(returned);
+  if (lane.closing || lane.state->is_stopped()) return free_segments_and_unlock(lane);
+  if (lane.answered != __atomic_load_n(&lane.state->requests, __ATOMIC_RELAXED)) {
+    return answer_requests_and_unlock(lane);
   }
   lane.lock.unlock();
 }

@@ -2,7 +2,8 @@
 /// \file
 /// Entry points: start-up, versions, names of errors, devices.
 
-#include <gpu/core/detail/error_names.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/detail/driver_errors.hpp>
 #include <gpu/testing/detail/cpu/device_attributes.hpp>
 #include <gpu/testing/detail/cpu/driver_state.hpp>
 #include <gpu/testing/detail/cpu/error_strings.hpp>

@@ -2,7 +2,7 @@
 /// \file
 /// Short descriptions of the driver's error codes.
 
-#include <gpu/core/detail/error_names.hpp>
+#include <gpu/core/error_code.hpp>
 
 namespace gpu { inline namespace v1 { namespace testing::cpu {
 
