@@ -4,14 +4,12 @@
 
 #include "docs/snippets.hpp"
 
-#include <gpu/algorithm/conjugate_gradient.hpp>
 #include <gpu/algorithm/count.hpp>
 #include <gpu/algorithm/dot.hpp>
 #include <gpu/algorithm/elementwise.hpp>
 #include <gpu/algorithm/inner_product.hpp>
 #include <gpu/algorithm/min_max.hpp>
 #include <gpu/algorithm/reduction.hpp>
-#include <gpu/algorithm/reordered_matrix.hpp>
 #include <gpu/algorithm/scan.hpp>
 #include <gpu/algorithm/subset.hpp>
 #include <gpu/algorithm/sum.hpp>
@@ -25,6 +23,8 @@
 #include <gpu/memory/peer.hpp>
 #include <gpu/memory/shared_pool.hpp>
 #include <gpu/random.hpp>
+#include <gpu/sparse/conjugate_gradient.hpp>
+#include <gpu/sparse/reordered_matrix.hpp>
 #include <gpu/testing/call_trace.hpp>
 #include <gpu/testing/test_context.hpp>
 #include <gpu/texture.hpp>

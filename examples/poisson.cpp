@@ -2,9 +2,9 @@
 // rim is kept at 0, with two hot spots and a cold one. Prints how the residual falls, and writes
 // the solution as a picture.
 
-#include <gpu/algorithm/conjugate_gradient.hpp>
-#include <gpu/algorithm/csr_matrix.hpp>
 #include <gpu/gpu.hpp>
+#include <gpu/sparse/conjugate_gradient.hpp>
+#include <gpu/sparse/csr_matrix.hpp>
 #include <gpu/testing/cpu_driver.hpp>
 
 #include <algorithm>

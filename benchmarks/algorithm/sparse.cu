@@ -5,8 +5,8 @@
 
 #include "beside.cuh"
 
-#include <gpu/algorithm/conjugate_gradient.hpp>
-#include <gpu/algorithm/reordered_matrix.hpp>
+#include <gpu/sparse/conjugate_gradient.hpp>
+#include <gpu/sparse/reordered_matrix.hpp>
 
 #include <cusparse.h>
 

@@ -6,12 +6,12 @@
 #endif
 
 // IWYU pragma: begin_keep
-#include <gpu/algorithm/detail/run_elementwise.hpp>
-#include <gpu/algorithm/detail/run_elementwise_inl.hpp>
-#include <gpu/algorithm/detail/run_named.hpp>
-#include <gpu/algorithm/detail/run_named_inl.hpp>
-#include <gpu/algorithm/detail/run_sort.hpp>
-#include <gpu/algorithm/detail/run_sort_inl.hpp>
+#include <gpu/algorithm/elementwise/run_elementwise.hpp>
+#include <gpu/algorithm/elementwise/run_elementwise_inl.hpp>
+#include <gpu/algorithm/reduce/run_named.hpp>
+#include <gpu/algorithm/reduce/run_named_inl.hpp>
+#include <gpu/algorithm/sort/run_sort.hpp>
+#include <gpu/algorithm/sort/run_sort_inl.hpp>
 #include <gpu/array/detail/run_expressions.hpp>
 #include <gpu/array/detail/run_expressions_inl.hpp>
 #include <gpu/compiler/compile.hpp>

@@ -1,6 +1,6 @@
 // Inner products whose values arrive later, against sums on the host.
 
-#include "algorithm/sparse_fixture.hpp"
+#include "sparse/sparse_fixture.hpp"
 
 #include <gpu/algorithm/inner_product.hpp>
 #include <gpu/driver/host_function.hpp>

@@ -2,15 +2,15 @@
 /// \file
 /// `argmin` and `argmax`: the index of the smallest and of the largest element.
 
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/named_reduction.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/algorithm/detail/run_named.hpp>
-#include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/min_max.hpp>
+#include <gpu/algorithm/reduce/named_reduction.hpp>
+#include <gpu/algorithm/reduce/run_named.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/number_type.hpp>
 
 #include <cstddef>
 

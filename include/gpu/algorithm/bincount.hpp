@@ -3,20 +3,14 @@
 /// `bincount`: counts how often each integer occurs, or adds weights up for each.
 
 #include <gpu/algorithm/check_indices.hpp>
-#include <gpu/algorithm/detail/arguments.hpp>
-#include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/histogram_kernel.hpp>
-#include <gpu/algorithm/detail/indexed_call.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/reduction_kernel.hpp>
-#include <gpu/algorithm/detail/reduction_text.hpp>
-#include <gpu/algorithm/detail/run_elementwise.hpp>
-#include <gpu/algorithm/detail/shared_states.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
-#include <gpu/algorithm/detail/sort_kernel.hpp>
-#include <gpu/algorithm/detail/sort_type.hpp>
-#include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/algorithm/elementwise/run_elementwise.hpp>
+#include <gpu/algorithm/gather/indexed_call.hpp>
+#include <gpu/algorithm/histogram/histogram_kernel.hpp>
+#include <gpu/algorithm/reduce/reduction_kernel.hpp>
+#include <gpu/algorithm/reduce/reduction_text.hpp>
 #include <gpu/algorithm/reduce_by_key.hpp>
+#include <gpu/algorithm/sort/sort_kernel.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -24,6 +18,12 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/arguments.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/shared_states.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/generated/workspace.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/detail/copy_request.hpp>

@@ -2,17 +2,9 @@
 /// \file
 /// `check_indices`: finds the first index that is out of range.
 
-#include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/reduction_kernel.hpp>
-#include <gpu/algorithm/detail/reduction_text.hpp>
-#include <gpu/algorithm/detail/shared_states.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
-#include <gpu/algorithm/detail/snippet_access.hpp>
-#include <gpu/algorithm/detail/sort_type.hpp>
-#include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/algorithm/reduce/reduction_kernel.hpp>
+#include <gpu/algorithm/reduce/reduction_text.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/expected.hpp>
@@ -21,6 +13,14 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/element_type.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/shared_states.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/generated/snippet_access.hpp>
+#include <gpu/generated/snippet_options.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 
 #include <cstddef>

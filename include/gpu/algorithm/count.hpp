@@ -2,18 +2,18 @@
 /// \file
 /// `count`, `any_of` and `all_of`: how many elements are not zero, or equal a value.
 
-#include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/named_reduction.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/algorithm/detail/reduction_kernel.hpp>
-#include <gpu/algorithm/detail/run_named.hpp>
-#include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/algorithm/reduce/named_reduction.hpp>
+#include <gpu/algorithm/reduce/reduction_kernel.hpp>
+#include <gpu/algorithm/reduce/run_named.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/element_type.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/number_type.hpp>
 
 #include <concepts>
 #include <cstddef>

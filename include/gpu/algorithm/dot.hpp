@@ -2,16 +2,16 @@
 /// \file
 /// `dot` and `vdot`: sums of the products of two ranges' elements.
 
-#include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/named_reduction.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/algorithm/detail/reduction_kernel.hpp>
-#include <gpu/algorithm/detail/run_named.hpp>
+#include <gpu/algorithm/reduce/named_reduction.hpp>
+#include <gpu/algorithm/reduce/reduction_kernel.hpp>
+#include <gpu/algorithm/reduce/run_named.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/number_type.hpp>
 
 #include <concepts>
 #include <type_traits>

@@ -2,14 +2,8 @@
 /// \file
 /// `elementwise`: a kernel generated from a line of text, which runs for each element.
 
-#include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/elementwise_kernel.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_form.hpp>
-#include <gpu/algorithm/detail/loop_plan.hpp>
-#include <gpu/algorithm/detail/run_elementwise.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
-#include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/algorithm/elementwise/elementwise_kernel.hpp>
+#include <gpu/algorithm/elementwise/run_elementwise.hpp>
 #include <gpu/core/located.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -18,6 +12,12 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_form.hpp>
+#include <gpu/generated/loop_plan.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/generated/snippet_options.hpp>
 #include <gpu/memory/slice.hpp>
 
 namespace gpu { inline namespace v1 {

@@ -2,8 +2,8 @@
 /// \file
 /// `histogram`: counts the elements in each of several bins.
 
-#include <gpu/algorithm/detail/histogram_kernel.hpp>
-#include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/algorithm/histogram/histogram_kernel.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>

@@ -2,18 +2,18 @@
 /// \file
 /// `inclusive_scan` and `exclusive_scan`: running sums and the like.
 
-#include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/scan_kernel.hpp>
-#include <gpu/algorithm/detail/scan_shared.hpp>
-#include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/algorithm/scan.hpp>
+#include <gpu/algorithm/scan/scan_kernel.hpp>
+#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/shared_states.hpp>
 
 #include <type_traits>
 

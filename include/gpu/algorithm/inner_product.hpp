@@ -2,7 +2,6 @@
 /// \file
 /// `async_inner_product`: an inner product whose value reaches the host later.
 
-#include <gpu/algorithm/detail/arriving_values.hpp>
 #include <gpu/algorithm/reduction.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/error.hpp>
@@ -12,6 +11,7 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/arriving_values.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/device_buffer.hpp>
 

@@ -2,14 +2,14 @@
 /// \file
 /// `norm`: the Euclidean length of all elements, or of those of each segment.
 
-#include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/named_reduction.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/algorithm/detail/run_named.hpp>
+#include <gpu/algorithm/reduce/named_reduction.hpp>
+#include <gpu/algorithm/reduce/run_named.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/element_type.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/number_type.hpp>
 
 #include <concepts>
 

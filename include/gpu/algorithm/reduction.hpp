@@ -2,15 +2,8 @@
 /// \file
 /// `reduction`: a kernel generated from lines of text, which combines all elements into one value.
 
-#include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_form.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/loop_plan.hpp>
-#include <gpu/algorithm/detail/reduction_kernel.hpp>
-#include <gpu/algorithm/detail/reduction_text.hpp>
-#include <gpu/algorithm/detail/snippet_access.hpp>
-#include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/algorithm/reduce/reduction_kernel.hpp>
+#include <gpu/algorithm/reduce/reduction_text.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/located.hpp>
@@ -20,6 +13,13 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_form.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/loop_plan.hpp>
+#include <gpu/generated/snippet_access.hpp>
+#include <gpu/generated/snippet_options.hpp>
 
 #include <concepts>
 #include <type_traits>

@@ -2,14 +2,7 @@
 /// \file
 /// `scan`: a kernel generated from lines of text, which combines each element with all before it.
 
-#include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_form.hpp>
-#include <gpu/algorithm/detail/loop_plan.hpp>
-#include <gpu/algorithm/detail/scan_kernel.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
-#include <gpu/algorithm/detail/snippet_access.hpp>
-#include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/algorithm/scan/scan_kernel.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/located.hpp>
 #include <gpu/core/result.hpp>
@@ -18,6 +11,13 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_form.hpp>
+#include <gpu/generated/loop_plan.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/generated/snippet_access.hpp>
+#include <gpu/generated/snippet_options.hpp>
 
 namespace gpu { inline namespace v1 {
 

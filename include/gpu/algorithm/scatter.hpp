@@ -2,22 +2,22 @@
 /// \file
 /// `scatter`: writes elements by index.
 
-#include <gpu/algorithm/detail/arguments.hpp>
-#include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/elementwise_kernel.hpp>
-#include <gpu/algorithm/detail/indexed_call.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/run_elementwise.hpp>
-#include <gpu/algorithm/detail/shared_states.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
-#include <gpu/algorithm/detail/sort_type.hpp>
-#include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/algorithm/elementwise/elementwise_kernel.hpp>
+#include <gpu/algorithm/elementwise/run_elementwise.hpp>
+#include <gpu/algorithm/gather/indexed_call.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/core/detail/size_product.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/arguments.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/shared_states.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/generated/workspace.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/device_span.hpp>

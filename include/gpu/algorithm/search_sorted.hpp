@@ -2,15 +2,9 @@
 /// \file
 /// `search_sorted`: finds where values belong among sorted ones.
 
-#include <gpu/algorithm/detail/arguments.hpp>
-#include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/indexed_call.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/run_elementwise.hpp>
-#include <gpu/algorithm/detail/shared_states.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
-#include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/algorithm/elementwise/run_elementwise.hpp>
+#include <gpu/algorithm/gather/indexed_call.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -20,6 +14,12 @@
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/arguments.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/shared_states.hpp>
+#include <gpu/generated/snippet.hpp>
 #include <gpu/memory/device_span.hpp>
 
 #include <cstdint>

@@ -2,16 +2,9 @@
 /// \file
 /// `select` and `selection`: copy the elements that fulfill a condition to neighboring places.
 
-#include <gpu/algorithm/detail/arguments.hpp>
-#include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/loop_plan.hpp>
-#include <gpu/algorithm/detail/scan_compaction.hpp>
-#include <gpu/algorithm/detail/scan_kernel.hpp>
-#include <gpu/algorithm/detail/scan_shared.hpp>
-#include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/algorithm/scan/scan_kernel.hpp>
+#include <gpu/algorithm/scan/scan_shared.hpp>
+#include <gpu/algorithm/select/scan_compaction.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/located.hpp>
 #include <gpu/core/result.hpp>
@@ -20,6 +13,13 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/arguments.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/element_type.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/loop_plan.hpp>
+#include <gpu/generated/snippet_options.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
 

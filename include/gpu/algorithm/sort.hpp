@@ -3,13 +3,13 @@
 /// `sort`, `sort_pairs`, `argsort`, `sort_segments`, `sort_segments_pairs`: stable sorting of
 /// device memory.
 
-#include <gpu/algorithm/detail/arguments.hpp>
-#include <gpu/algorithm/detail/sort_call.hpp>
-#include <gpu/algorithm/detail/sort_segments_kernel.hpp>
-#include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/algorithm/sort/sort_call.hpp>
+#include <gpu/algorithm/sort/sort_segments_kernel.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/arguments.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
 

@@ -3,22 +3,22 @@
 /// `subset_sum`, `subset_dot`, `subset_min`, `subset_max`: reductions of the elements that a list
 /// of indices chooses.
 
-#include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/indexed_axes.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/named_reduction.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/algorithm/detail/reduction_kernel.hpp>
-#include <gpu/algorithm/detail/run_named.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
-#include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/dot.hpp>
+#include <gpu/algorithm/gather/indexed_axes.hpp>
 #include <gpu/algorithm/min_max.hpp>
+#include <gpu/algorithm/reduce/named_reduction.hpp>
+#include <gpu/algorithm/reduce/reduction_kernel.hpp>
+#include <gpu/algorithm/reduce/run_named.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/algorithm/sum.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/number_type.hpp>
+#include <gpu/generated/snippet.hpp>
 
 #include <type_traits>
 

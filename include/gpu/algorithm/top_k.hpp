@@ -2,8 +2,8 @@
 /// \file
 /// `top_k`: the largest or smallest keys, sorted, with their indices.
 
-#include <gpu/algorithm/detail/sort_select_kernel.hpp>
-#include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/algorithm/sort/sort_select_kernel.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>

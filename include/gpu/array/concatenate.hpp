@@ -2,9 +2,6 @@
 /// \file
 /// `concatenate` and `stack` join arrays; `split` and `split_at` are the parts of one, as views.
 
-#include <gpu/algorithm/detail/arguments.hpp>
-#include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>
 #include <gpu/array/detail/along_axis.hpp>
@@ -17,6 +14,9 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/arguments.hpp>
+#include <gpu/generated/element_type.hpp>
+#include <gpu/generated/loop_operands.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 #include <gpu/memory/slice.hpp>

@@ -9,9 +9,6 @@
 /// an allocation and, but for `empty`, a launch; kernels are compiled by the first call with these
 /// types.
 
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/evaluate.hpp>
@@ -20,6 +17,9 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/number_type.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/device_buffer.hpp>

@@ -18,14 +18,9 @@
 /// where there are at least 8192 lines beside one another, one launch in which each thread goes
 /// along some of them. **Capture**: allowed; the memory then belongs to the graph.
 
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/algorithm/detail/scan_kernel.hpp>
-#include <gpu/algorithm/detail/scan_shared.hpp>
-#include <gpu/algorithm/detail/shared_states.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/inclusive_scan.hpp>
+#include <gpu/algorithm/scan/scan_kernel.hpp>
+#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>  // IWYU pragma: keep
 #include <gpu/array/detail/along_axis.hpp>
@@ -40,6 +35,11 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/number_type.hpp>
+#include <gpu/generated/shared_states.hpp>
+#include <gpu/generated/snippet.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/shape.hpp>
 

@@ -3,9 +3,6 @@
 /// Functions that run expressions: `evaluate` makes an array, `assign` writes to existing elements,
 /// `item` brings one element home, and `prepare` compiles ahead.
 
-#include <gpu/algorithm/detail/arguments.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_kernels.hpp>
@@ -26,6 +23,9 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/arguments.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/detail/view_fault.hpp>

@@ -2,7 +2,6 @@
 /// \file
 /// `expression<T, Rank>`: what operators and functions of arrays return. `scalar` and `cast`.
 
-#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_words.hpp>
@@ -11,6 +10,7 @@
 #include <gpu/array/view_elements.hpp>
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/driver/context.hpp>
+#include <gpu/generated/loop_operands.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/allocation.hpp>
 

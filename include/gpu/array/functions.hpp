@@ -8,9 +8,9 @@
 /// is the one that CUDA's documentation states; `sqrt` is exact. `docs/arrays.md` lists the
 /// functions that take complex numbers, and their accuracy.
 
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/detail/operation.hpp>
 #include <gpu/array/expression.hpp>
+#include <gpu/generated/number_type.hpp>
 
 #include <cstddef>
 #include <type_traits>

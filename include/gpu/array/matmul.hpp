@@ -2,9 +2,6 @@
 /// \file
 /// `matmul`: products of matrices, of batches of them, and of matrices with vectors.
 
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/algorithm/detail/shared_elements.hpp>
 #include <gpu/algorithm/dot.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>  // IWYU pragma: keep
@@ -23,6 +20,9 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/number_type.hpp>
+#include <gpu/generated/shared_elements.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/shape.hpp>
 

@@ -6,13 +6,13 @@
 /// complex number is left out if one of its parts is NaN. Of integers and `bool` they are `sum` and
 /// its like.
 
-#include <gpu/algorithm/detail/moments_reduction.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/algorithm/detail/run_named.hpp>
+#include <gpu/algorithm/reduce/moments_reduction.hpp>
+#include <gpu/algorithm/reduce/run_named.hpp>
 #include <gpu/array/detail/nan_reductions_text.hpp>
 #include <gpu/array/detail/reduction_part.hpp>
 #include <gpu/array/expression.hpp>
 #include <gpu/array/reductions.hpp>
+#include <gpu/generated/number_type.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -12,15 +12,8 @@
 /// counts, and a scan; the memory is what the result takes.
 
 #include <gpu/algorithm/count.hpp>
-#include <gpu/algorithm/detail/arguments.hpp>
-#include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/algorithm/detail/scan_compaction.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/select.hpp>
+#include <gpu/algorithm/select/scan_compaction.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>
 #include <gpu/array/detail/along_axis.hpp>
@@ -31,6 +24,13 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/arguments.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/element_type.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/number_type.hpp>
+#include <gpu/generated/snippet.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/shape.hpp>

@@ -3,12 +3,12 @@
 /// NumPy's .npy files: `save_npy`, `load_npy`.
 
 #include <gpu/array/array.hpp>
-#include <gpu/array/detail/byte_sink.hpp>
-#include <gpu/array/detail/byte_source.hpp>
 #include <gpu/array/detail/fetch.hpp>
-#include <gpu/array/detail/npy_elements.hpp>
-#include <gpu/array/detail/npy_header.hpp>
 #include <gpu/array/detail/ranges.hpp>
+#include <gpu/array/io/byte_sink.hpp>
+#include <gpu/array/io/byte_source.hpp>
+#include <gpu/array/io/npy_elements.hpp>
+#include <gpu/array/io/npy_header.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>

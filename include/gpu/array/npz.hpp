@@ -3,15 +3,15 @@
 /// NumPy's .npz files, which hold several arrays by name: `save_npz`, `load_npz`.
 
 #include <gpu/array/array.hpp>
-#include <gpu/array/detail/byte_sink.hpp>
-#include <gpu/array/detail/byte_source.hpp>
 #include <gpu/array/detail/fetch.hpp>
-#include <gpu/array/detail/inflate.hpp>
-#include <gpu/array/detail/npy_elements.hpp>
-#include <gpu/array/detail/npy_header.hpp>
 #include <gpu/array/detail/ranges.hpp>
-#include <gpu/array/detail/zip_reader.hpp>
-#include <gpu/array/detail/zip_writer.hpp>
+#include <gpu/array/io/byte_sink.hpp>
+#include <gpu/array/io/byte_source.hpp>
+#include <gpu/array/io/inflate.hpp>
+#include <gpu/array/io/npy_elements.hpp>
+#include <gpu/array/io/npy_header.hpp>
+#include <gpu/array/io/zip_reader.hpp>
+#include <gpu/array/io/zip_writer.hpp>
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>

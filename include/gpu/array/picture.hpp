@@ -3,19 +3,18 @@
 /// Pictures: `save_png` and `save_ppm` draw the elements of an array, `load_ppm` reads the pixels
 /// of a file.
 
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/color_map.hpp>
 #include <gpu/array/creation.hpp>
-#include <gpu/array/detail/byte_sink.hpp>
-#include <gpu/array/detail/byte_source.hpp>
 #include <gpu/array/detail/fetch.hpp>
-#include <gpu/array/detail/host_bytes.hpp>
-#include <gpu/array/detail/host_numbers.hpp>
-#include <gpu/array/detail/picture_levels.hpp>
-#include <gpu/array/detail/png_writer.hpp>
-#include <gpu/array/detail/ppm_header.hpp>
 #include <gpu/array/detail/ranges.hpp>
+#include <gpu/array/io/byte_sink.hpp>
+#include <gpu/array/io/byte_source.hpp>
+#include <gpu/array/io/host_bytes.hpp>
+#include <gpu/array/io/host_numbers.hpp>
+#include <gpu/array/io/picture_levels.hpp>
+#include <gpu/array/io/png_writer.hpp>
+#include <gpu/array/io/ppm_header.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -24,6 +23,7 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/number_type.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/shape.hpp>

@@ -3,10 +3,6 @@
 /// `put` and `put_along_axis` write elements by index. Indices, errors and the rest are as for
 /// `take`; if an index occurs several times the last value stays, in every run, as in NumPy.
 
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/shared_elements.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/gather.hpp>
 #include <gpu/algorithm/scatter.hpp>  // IWYU pragma: keep
 #include <gpu/array/array.hpp>
@@ -22,6 +18,10 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/shared_elements.hpp>
+#include <gpu/generated/snippet.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/shape.hpp>

@@ -9,10 +9,7 @@
 /// number out of range; the reason of a faulty view; `errc::wrong_context`; `errc::empty_handle`;
 /// CUDA_ERROR_OUT_OF_MEMORY. **Cost**: that of `sorted`, and a launch for each quantile.
 
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/ranges.hpp>
@@ -25,6 +22,9 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/number_type.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/shape.hpp>

@@ -26,17 +26,17 @@
 
 #include <gpu/algorithm/argmin.hpp>
 #include <gpu/algorithm/count.hpp>
-#include <gpu/algorithm/detail/moments_reduction.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/algorithm/detail/run_named.hpp>
 #include <gpu/algorithm/mean_variance.hpp>
 #include <gpu/algorithm/min_max.hpp>
 #include <gpu/algorithm/norm.hpp>
+#include <gpu/algorithm/reduce/moments_reduction.hpp>
+#include <gpu/algorithm/reduce/run_named.hpp>
 #include <gpu/algorithm/sum.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/reduction_part.hpp>
 #include <gpu/array/expression.hpp>
 #include <gpu/array/functions.hpp>
+#include <gpu/generated/number_type.hpp>
 
 namespace gpu { inline namespace v1 {
 

@@ -2,7 +2,6 @@
 /// \file
 /// `repeat` repeats each element, `tile` the whole array.
 
-#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>  // IWYU pragma: keep
 #include <gpu/array/detail/along_axis.hpp>
@@ -12,6 +11,7 @@
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/loop_operands.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 #include <gpu/memory/shape.hpp>

@@ -9,8 +9,8 @@
 /// for one line, that of `sort_segments` for several; for another axis than the last, a transposed
 /// copy before and after. **Capture**: as for `assign`; the memory then belongs to the graph.
 
-#include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/sort.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/algorithm/top_k.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>

@@ -16,13 +16,10 @@
 /// check; new memory then belongs to the graph.
 
 #include <gpu/algorithm/check_indices.hpp>
-#include <gpu/algorithm/detail/bound_argument.hpp>
-#include <gpu/algorithm/detail/indexed_axes.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/run_elementwise.hpp>
-#include <gpu/algorithm/detail/sort_type.hpp>
+#include <gpu/algorithm/elementwise/run_elementwise.hpp>
 #include <gpu/algorithm/gather.hpp>
+#include <gpu/algorithm/gather/indexed_axes.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>  // IWYU pragma: keep
 #include <gpu/array/detail/along_axis.hpp>
@@ -44,6 +41,9 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/detail/view_fault.hpp>

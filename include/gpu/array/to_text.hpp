@@ -2,20 +2,20 @@
 /// \file
 /// `to_text` prints an array as NumPy does.
 
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/creation.hpp>  // IWYU pragma: keep
-#include <gpu/array/detail/array_text.hpp>
 #include <gpu/array/detail/fetch.hpp>
-#include <gpu/array/detail/host_bytes.hpp>
-#include <gpu/array/detail/host_numbers.hpp>
-#include <gpu/array/detail/number_text.hpp>
 #include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/evaluate.hpp>  // IWYU pragma: keep
+#include <gpu/array/io/array_text.hpp>
+#include <gpu/array/io/host_bytes.hpp>
+#include <gpu/array/io/host_numbers.hpp>
+#include <gpu/array/io/number_text.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/number_type.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 #include <gpu/memory/shape.hpp>

@@ -13,17 +13,12 @@
 /// or two, and of copies of the results, which are found in temporary memory as large as the
 /// operand.
 
-#include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/scan_kernel.hpp>
-#include <gpu/algorithm/detail/scan_shared.hpp>
-#include <gpu/algorithm/detail/shared_states.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
-#include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/run_length.hpp>
 #include <gpu/algorithm/scan.hpp>
+#include <gpu/algorithm/scan/scan_kernel.hpp>
+#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/algorithm/sort.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/algorithm/unique.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>
@@ -34,6 +29,11 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/element_type.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/shared_states.hpp>
+#include <gpu/generated/snippet.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/device_span.hpp>

@@ -2,9 +2,9 @@
 /// \file
 /// Views of the same memory with another element type: `view_as<T>`, `real`, `imag`.
 
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/detail/view_changes.hpp>
 #include <gpu/array/view_axes.hpp>
+#include <gpu/generated/number_type.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 

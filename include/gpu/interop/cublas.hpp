@@ -2,7 +2,6 @@
 /// \file
 /// `cublas_handle`: products of matrices by cuBLAS, which is opened when the first handle is made.
 
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/detail/cublaslt_product.hpp>
 #include <gpu/array/detail/product_shape.hpp>
 #include <gpu/array/detail/ranges.hpp>
@@ -16,6 +15,7 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/number_type.hpp>
 #include <gpu/libraries/cublas_functions.hpp>
 #include <gpu/libraries/library_calls.hpp>
 #include <gpu/libraries/library_handle.hpp>

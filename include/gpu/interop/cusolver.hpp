@@ -3,7 +3,6 @@
 /// `cusolver_handle`: least squares and eigenvalues of symmetric matrices by cuSOLVER, which is
 /// opened when the first handle is made.
 
-#include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/detail/fetch.hpp>
 #include <gpu/array/detail/ranges.hpp>
@@ -15,6 +14,7 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/workspace.hpp>
 #include <gpu/interop/cublas.hpp>
 #include <gpu/libraries/cusolver_functions.hpp>
 #include <gpu/libraries/library_handle.hpp>

@@ -3,10 +3,6 @@
 /// `cusparse_handle`: products of sparse matrices by cuSPARSE, which is opened when the first
 /// handle is made.
 
-#include <gpu/algorithm/csr_matrix.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/shared_elements.hpp>
-#include <gpu/algorithm/linear_operator.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/cublaslt_product.hpp>
 #include <gpu/array/detail/ranges.hpp>
@@ -20,6 +16,8 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/shared_elements.hpp>
 #include <gpu/libraries/cusparse_functions.hpp>
 #include <gpu/libraries/library_calls.hpp>
 #include <gpu/libraries/library_handle.hpp>
@@ -27,6 +25,8 @@
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/shape.hpp>
+#include <gpu/sparse/csr_matrix.hpp>
+#include <gpu/sparse/linear_operator.hpp>
 #include <gpu/system/library_table.hpp>
 
 #include <concepts>

@@ -3,7 +3,6 @@
 /// DLPack, by which PyTorch, CuPy, JAX and NumPy exchange tensors without a copy: `to_dlpack` gives
 /// an array or a view out, `from_dlpack` takes a tensor in.
 
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/evaluate.hpp>
 #include <gpu/core/detail/host_memory.hpp>
@@ -17,6 +16,7 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/event.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/number_type.hpp>
 #include <gpu/interop/dlpack_tensor.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/ranges.hpp>

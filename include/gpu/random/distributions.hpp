@@ -11,8 +11,8 @@
 /// distribution cannot have are errors of these. Elements are computed in double if they are
 /// doubles, else in float, and then converted.
 
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/view_axes.hpp>
+#include <gpu/generated/number_type.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/random/detail/random_distribution.hpp>

@@ -3,8 +3,8 @@
 /// `permutation`, `shuffle` and `choice`: elements in random order, and some of them, as NumPy's
 /// generators have them.
 
-#include <gpu/algorithm/detail/sort_type.hpp>
 #include <gpu/algorithm/sort.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>
 #include <gpu/array/take.hpp>

@@ -3,7 +3,6 @@
 /// `random_numbers`: numbers of a distribution that an engine has reserved. `assign` writes them to
 /// elements that are there, `evaluate` makes an array of them.
 
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/evaluate.hpp>
 #include <gpu/array/view_axes.hpp>
@@ -13,6 +12,7 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/number_type.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/shape.hpp>

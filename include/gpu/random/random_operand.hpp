@@ -2,9 +2,9 @@
 /// \file
 /// `random_operand`: random numbers that may be an operand of an expression.
 
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/expression.hpp>
 #include <gpu/array/leaf.hpp>
+#include <gpu/generated/number_type.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/random/detail/random_distribution.hpp>
 #include <gpu/random/detail/random_leaf.hpp>

@@ -3,7 +3,6 @@
 /// Checks of the operands of functions that rearrange arrays, and parts of a view along an axis
 /// that is known only at run time.
 
-#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/expected.hpp>
@@ -11,6 +10,7 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/loop_operands.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 #include <gpu/memory/detail/view_layout.hpp>

@@ -2,8 +2,6 @@
 /// \file
 /// Multiplies matrices with cuBLASLt, if the process has it and it is the faster way.
 
-#include <gpu/algorithm/detail/number_type.hpp>
-#include <gpu/algorithm/detail/workspace.hpp>
 #include <gpu/array/detail/product_shape.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -11,6 +9,8 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/number_type.hpp>
+#include <gpu/generated/workspace.hpp>
 #include <gpu/libraries/cublaslt_functions.hpp>
 #include <gpu/libraries/library_calls.hpp>
 #include <gpu/libraries/require_libcuda.hpp>

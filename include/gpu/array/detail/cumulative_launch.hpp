@@ -2,14 +2,9 @@
 /// \file
 /// Runs a scan along an axis of an expression, whose elements are computed where they are loaded.
 
-#include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/scan_kernel.hpp>
-#include <gpu/algorithm/detail/scan_shared.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
-#include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/algorithm/scan.hpp>
-#include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/algorithm/scan/scan_kernel.hpp>
+#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_arguments.hpp>
 #include <gpu/array/detail/expression_kernels.hpp>
@@ -18,6 +13,11 @@
 #include <gpu/array/detail/expression_words.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/generated/element_type.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/generated/snippet_access.hpp>
+#include <gpu/generated/snippet_options.hpp>
 
 #include <cstddef>
 #include <cstdint>

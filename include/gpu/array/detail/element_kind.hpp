@@ -2,9 +2,9 @@
 /// \file
 /// `element_kind`: the element types of expressions, and the types of what is computed from them.
 
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/generated/number_type.hpp>
 
 #include <concepts>
 #include <cstdint>

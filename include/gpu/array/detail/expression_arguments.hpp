@@ -2,8 +2,6 @@
 /// \file
 /// `expression_arguments`: the operands of an expression, repeated to the shape of its result.
 
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/shared_elements.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_kernels.hpp>
 #include <gpu/array/detail/expression_layout.hpp>
@@ -11,6 +9,8 @@
 #include <gpu/array/detail/operation.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/error.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/shared_elements.hpp>
 
 #include <cstddef>
 #include <cstdint>

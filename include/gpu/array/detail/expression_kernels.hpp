@@ -2,16 +2,7 @@
 /// \file
 /// The kernels of expressions, found by what the expressions are made of.
 
-#include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/elementwise_kernel.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_form.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/loop_plan.hpp>
-#include <gpu/algorithm/detail/shared_states.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
-#include <gpu/algorithm/detail/snippet_access.hpp>
-#include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/algorithm/elementwise/elementwise_kernel.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_layout.hpp>
 #include <gpu/array/detail/expression_text.hpp>
@@ -21,6 +12,15 @@
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/generated/element_type.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_form.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/loop_plan.hpp>
+#include <gpu/generated/shared_states.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/generated/snippet_access.hpp>
+#include <gpu/generated/snippet_options.hpp>
 
 #include <cstddef>
 #include <cstdint>

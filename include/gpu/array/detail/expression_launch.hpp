@@ -2,15 +2,7 @@
 /// \file
 /// Runs expressions: finds or compiles the kernel, and launches it.
 
-#include <gpu/algorithm/detail/elementwise_kernel.hpp>
-#include <gpu/algorithm/detail/kernel_store.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_form.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/loop_patch.hpp>
-#include <gpu/algorithm/detail/loop_plan.hpp>
-#include <gpu/algorithm/detail/shared_elements.hpp>
-#include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/algorithm/elementwise/elementwise_kernel.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_arguments.hpp>
 #include <gpu/array/detail/expression_kernels.hpp>
@@ -27,6 +19,14 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/kernel_store.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_form.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/loop_patch.hpp>
+#include <gpu/generated/loop_plan.hpp>
+#include <gpu/generated/shared_elements.hpp>
+#include <gpu/generated/workspace.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/capture_check.hpp>

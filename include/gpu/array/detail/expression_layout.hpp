@@ -3,7 +3,6 @@
 /// `expression_layout`: what an evaluation has to know of an expression: which operands it has, its
 /// shape, and which kernel computes it.
 
-#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/detail/operation.hpp>
@@ -21,6 +20,7 @@
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/loop_operands.hpp>
 #include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/detail/shape_text.hpp>
 #include <gpu/memory/detail/view_fault.hpp>

@@ -2,7 +2,6 @@
 /// \file
 /// `expression_writer`: turns expressions into the texts of a kernel.
 
-#include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_layout.hpp>
 #include <gpu/array/detail/expression_words.hpp>
@@ -14,6 +13,7 @@
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/generated/snippet.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,13 +2,13 @@
 /// \file
 /// The form that expressions have inside: words in postfix order, which know nothing of C++ types.
 
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/operation.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/number_type.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 
 #include <cstddef>

@@ -3,8 +3,8 @@
 /// Elements of views in host memory.
 
 #include <gpu/array/detail/along_axis.hpp>
-#include <gpu/array/detail/host_bytes.hpp>
 #include <gpu/array/evaluate.hpp>  // IWYU pragma: keep
+#include <gpu/array/io/host_bytes.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>

@@ -2,10 +2,10 @@
 /// \file
 /// `intern`: texts that live as long as the process, so that expressions can point at them.
 
-#include <gpu/algorithm/detail/shared_states.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/generated/shared_states.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

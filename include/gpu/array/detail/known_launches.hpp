@@ -3,10 +3,6 @@
 /// `known_launches`: the last launches of assignments, so that one with the same operands is not
 /// planned again.
 
-#include <gpu/algorithm/detail/kernel_store.hpp>
-#include <gpu/algorithm/detail/loop_form.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/loop_plan.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_kernels.hpp>
 #include <gpu/array/detail/expression_layout.hpp>
@@ -16,6 +12,10 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/entry_points.hpp>
+#include <gpu/generated/kernel_store.hpp>
+#include <gpu/generated/loop_form.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/loop_plan.hpp>
 #include <gpu/kernel/kernel.hpp>
 
 #include <cstddef>

@@ -2,10 +2,6 @@
 /// \file
 /// Writes the text of the kernel of matrix products, and launches it.
 
-#include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/kernel_store.hpp>
-#include <gpu/algorithm/detail/loop_plan.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/product_shape.hpp>
 #include <gpu/compiler/compile_options.hpp>
@@ -17,6 +13,10 @@
 #include <gpu/device/embedded/numbers.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/element_type.hpp>
+#include <gpu/generated/kernel_store.hpp>
+#include <gpu/generated/loop_plan.hpp>
+#include <gpu/generated/number_type.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/memory/shape.hpp>
 

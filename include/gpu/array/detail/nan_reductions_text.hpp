@@ -3,10 +3,10 @@
 /// The texts of reductions that leave NaN out.
 
 #include <gpu/algorithm/argmin.hpp>
-#include <gpu/algorithm/detail/named_reduction.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/algorithm/min_max.hpp>
+#include <gpu/algorithm/reduce/named_reduction.hpp>
 #include <gpu/algorithm/sum.hpp>
+#include <gpu/generated/number_type.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {
 

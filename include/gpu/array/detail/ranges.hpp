@@ -2,8 +2,6 @@
 /// \file
 /// The kernels behind `arange`, `linspace`, `logspace` and arrays of a function of the index.
 
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/detail/shared_kernel.hpp>
 #include <gpu/array/view_axes.hpp>
@@ -15,6 +13,8 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/shape.hpp>
 

@@ -2,15 +2,8 @@
 /// \file
 /// Runs the kernels of one reduction, whose map is an expression.
 
-#include <gpu/algorithm/detail/kernel_store.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_form.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/loop_plan.hpp>
-#include <gpu/algorithm/detail/named_reduction.hpp>
-#include <gpu/algorithm/detail/reduction_kernel.hpp>
-#include <gpu/algorithm/detail/shared_elements.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/reduce/named_reduction.hpp>
+#include <gpu/algorithm/reduce/reduction_kernel.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_arguments.hpp>
 #include <gpu/array/detail/expression_kernels.hpp>
@@ -26,6 +19,13 @@
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/device.hpp>
+#include <gpu/generated/kernel_store.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_form.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/loop_plan.hpp>
+#include <gpu/generated/shared_elements.hpp>
+#include <gpu/generated/snippet.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/memory/device_buffer.hpp>
 

@@ -3,14 +3,14 @@
 /// The part of an expression that reduces the operand before it.
 
 #include <gpu/algorithm/argmin.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/named_reduction.hpp>
 #include <gpu/algorithm/mean_variance.hpp>
+#include <gpu/algorithm/reduce/named_reduction.hpp>
 #include <gpu/array/axes.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/detail/operation.hpp>
 #include <gpu/array/expression.hpp>
+#include <gpu/generated/loop_operands.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 
 #include <concepts>

@@ -3,9 +3,7 @@
 /// Evaluates expressions in which others are reduced: each reduction by itself first, and then what
 /// is left, in which its result is a view.
 
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/reduction_kernel.hpp>
-#include <gpu/algorithm/detail/workspace.hpp>
+#include <gpu/algorithm/reduce/reduction_kernel.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_kernels.hpp>
 #include <gpu/array/detail/expression_launch.hpp>
@@ -19,6 +17,8 @@
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/workspace.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/shape_text.hpp>
 #include <gpu/memory/detail/view_fault.hpp>

@@ -2,15 +2,15 @@
 /// \file
 /// Elementwise kernels that functions of arrays share.
 
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/run_elementwise.hpp>
-#include <gpu/algorithm/detail/scan_shared.hpp>
-#include <gpu/algorithm/detail/shared_elements.hpp>
-#include <gpu/algorithm/detail/shared_states.hpp>
+#include <gpu/algorithm/elementwise/run_elementwise.hpp>
+#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/shared_elements.hpp>
+#include <gpu/generated/shared_states.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/allocation.hpp>
 

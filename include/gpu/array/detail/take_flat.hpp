@@ -2,14 +2,14 @@
 /// \file
 /// The kernel of `take` without an axis, for views whose elements are not contiguous.
 
-#include <gpu/algorithm/detail/indexed_axes.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/run_elementwise.hpp>
-#include <gpu/algorithm/detail/shared_states.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
+#include <gpu/algorithm/elementwise/run_elementwise.hpp>
+#include <gpu/algorithm/gather/indexed_axes.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/shared_states.hpp>
+#include <gpu/generated/snippet.hpp>
 
 #include <type_traits>
 

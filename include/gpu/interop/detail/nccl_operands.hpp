@@ -2,13 +2,13 @@
 /// \file
 /// Arrays and ranks as NCCL takes them, and what it does not take.
 
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/core/detail/size_product.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/generated/number_type.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/axis_order.hpp>
 

@@ -2,7 +2,6 @@
 /// \file
 /// Makes the numbers of MT19937 in the memory of an engine, from where fills read them.
 
-#include <gpu/algorithm/detail/kernel_store.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -10,6 +9,7 @@
 #include <gpu/device/embedded/mt19937.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/kernel_store.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/random/detail/mt19937_jumps.hpp>
 #include <gpu/random/detail/random_request.hpp>

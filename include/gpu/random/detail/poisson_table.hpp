@@ -2,8 +2,8 @@
 /// \file
 /// `poisson_table`: by which a kernel finds Poisson numbers of one mean below 64.
 
-#include <gpu/algorithm/detail/element_type.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/generated/element_type.hpp>
 
 #include <cstdint>
 

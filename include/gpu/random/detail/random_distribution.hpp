@@ -2,13 +2,13 @@
 /// \file
 /// `random_distribution`: which distribution numbers have, its parameters, and their checks.
 
-#include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/detail/written_number.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/generated/element_type.hpp>
+#include <gpu/generated/loop_operands.hpp>
 #include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/random/detail/random_element.hpp>
 

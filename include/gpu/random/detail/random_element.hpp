@@ -2,9 +2,9 @@
 /// \file
 /// `random_element`: the type of the elements that random numbers are written to.
 
-#include <gpu/algorithm/detail/element_type.hpp>
-#include <gpu/algorithm/detail/number_type.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/generated/element_type.hpp>
+#include <gpu/generated/number_type.hpp>
 
 #include <cstdint>
 #include <type_traits>

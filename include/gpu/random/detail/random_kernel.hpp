@@ -2,14 +2,8 @@
 /// \file
 /// Finds and launches the kernels that make random numbers.
 
-#include <gpu/algorithm/detail/arguments.hpp>
-#include <gpu/algorithm/detail/loop_call.hpp>
-#include <gpu/algorithm/detail/loop_operands.hpp>
-#include <gpu/algorithm/detail/run_elementwise.hpp>
-#include <gpu/algorithm/detail/scan_shared.hpp>
-#include <gpu/algorithm/detail/shared_states.hpp>
-#include <gpu/algorithm/detail/snippet.hpp>
-#include <gpu/algorithm/detail/snippet_access.hpp>
+#include <gpu/algorithm/elementwise/run_elementwise.hpp>
+#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/array/detail/shared_kernel.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/result.hpp>
@@ -17,6 +11,12 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/generated/arguments.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/shared_states.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/generated/snippet_access.hpp>
 #include <gpu/memory/slice.hpp>
 #include <gpu/random/detail/mt19937_kernel.hpp>
 #include <gpu/random/detail/poisson_table.hpp>
