@@ -171,17 +171,8 @@ inline result<> prepare_sums(const stream_ref& stream, const named_elements& x,
   GPU_TRY(require_same_count(function, x, weights, where));
   GPU_TRY(require_disjoint(function, x, sums, where));
   GPU_TRY(require_disjoint(function, weights, sums, where));
-  constexpr std::uint64_t most_bins = 0x7fff'fffe;
-  if (sums.count() > most_bins) {
-    text_builder out;
-    out << "sums has " << sums.count() << " elements, but there can be at most " << most_bins
-        << " bins. Add up parts of the range one after the other.";
-    return fail(
-        refusal(errc::invalid_argument, function, out.finish(), where, sums.count(), most_bins));
-  }
-  copy_end bytes = sums.memory;
-  bytes.count *= sums.element_bytes;
-  return fill_on(stream, bytes, 0, 1, where);
+  GPU_TRY(require_numbered(function, sums, "Add up", where));
+  return clear_bins(stream, sums, where);
 }
 
 }  // namespace detail
@@ -205,13 +196,8 @@ result<> bincount(const stream_ref& stream, X&& x, Counts&& counts,
   static_assert(detail::index_type<count>,
                 "gpu::bincount: counts are written, as std::uint32_t, std::int32_t, std::uint64_t "
                 "or std::int64_t; to add weights up, pass x, weights and sums");
-  const detail::histogram_request request{"gpu::bincount",
-                                          stream,
-                                          where,
-                                          detail::counted_element_of<element>(),
-                                          detail::bin_kind::integers,
-                                          detail::name_elements("x", x),
-                                          detail::name_indices("counts", counts)};
+  const detail::histogram_request request =
+      detail::request_counts("gpu::bincount", stream, x, detail::bin_kind::integers, counts, where);
   GPU_TRY(detail::check_counts(request));
   return detail::run_histogram(request);
 }

@@ -28,13 +28,7 @@ histogram_request describe_histogram(const stream_ref& stream, X& x, bin_kind ki
   static_assert(index_type<count>,
                 "gpu::histogram: counts are written, as std::uint32_t, std::int32_t, "
                 "std::uint64_t or std::int64_t");
-  return {"gpu::histogram",
-          stream,
-          where,
-          counted_element_of<element>(),
-          kind,
-          name_elements("x", x),
-          name_indices("counts", counts)};
+  return request_counts("gpu::histogram", stream, x, kind, counts, where);
 }
 
 }  // namespace detail

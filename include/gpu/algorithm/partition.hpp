@@ -2,17 +2,14 @@
 /// \file
 /// `partition`: brings the elements that are flagged before the others.
 
-#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/algorithm/select/scan_compaction.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/generated/bound_argument.hpp>
-#include <gpu/generated/element_type.hpp>
 #include <gpu/generated/loop_call.hpp>
 #include <gpu/generated/loop_operands.hpp>
-#include <gpu/generated/shared_states.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
 
@@ -24,40 +21,23 @@ namespace gpu { inline namespace v1 {
 namespace detail {
 
 template <class Flag> struct flag_count_family;
-template <class T, class Flag, class Count> struct partition_family;
 
 /// Returns the kernels that count the flags.
 template <class F>
 result<compaction_state*> find_flag_count(std::size_t elements, source_location where) {
-  const bool wide = needs_wide_counts(elements);
-  return find_shared<flag_count_family<F>, compaction_state>(
-      "gpu::partition", {{}, wide}, where, [&](compaction_state& made) {
+  return find_compaction<flag_count_family<F>, long long, const F*>(
+      {"gpu::partition", "gpu_count_flags", "flags"}, elements, where,
+      [](compaction_state& made, bool) {
         made.kind = compaction_kind::nothing;
-        made.code.function = "gpu::partition";
-        made.code.parameters = {describe_parameter<const F*>()};
         made.condition = required(text("flags[i]"));
-        made.neutral = zero_value<long long>::bytes;
-        return finish_compaction(made, "flags", wide, element_type_of<long long>(),
-                                 {.name = "gpu_count_flags"}, where);
       });
 }
 
 /// Returns the kernels that move the elements.
 template <class T, class F, class Count>
 result<compaction_state*> find_partition(std::size_t elements, source_location where) {
-  const bool wide = needs_wide_counts(elements);
-  return find_shared<partition_family<T, F, Count>, compaction_state>(
-      "gpu::partition", {{}, wide}, where, [&](compaction_state& made) {
-        made.kind = compaction_kind::all;
-        made.code.function = "gpu::partition";
-        made.code.parameters = {describe_parameter<const T*>(), describe_parameter<const F*>()};
-        made.condition = required(text("flags[i]"));
-        made.pick = required(text("x[i]"));
-        made.result = element_type_of<T>();
-        made.neutral = zero_value<long long>::bytes;
-        return finish_compaction(made, "x, flags", wide, element_type_of<Count>(),
-                                 {.name = "gpu_partition"}, where);
-      });
+  return find_flagged<T, F, Count, compaction_kind::all>("gpu::partition", "gpu_partition",
+                                                         elements, where);
 }
 
 }  // namespace detail
@@ -86,10 +66,7 @@ result<> partition(const stream_ref& stream, X&& x, Flags&& flags, Out&& out, Co
   detail::compaction_state& moving =
       *GPU_TRY((detail::find_partition<from, flag, detail::element_t<Count>>(elements, where)));
   return detail::run_partition(counting, moving, stream, where, list,
-                               {detail::name_elements("out", out),
-                                {},
-                                detail::name_count(count),
-                                detail::most_of<detail::element_t<Count>>()});
+                               detail::outputs_to(out, count));
 }
 
 /// As above, and returns the number of the first ones.

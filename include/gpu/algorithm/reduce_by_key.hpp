@@ -12,7 +12,6 @@
 #include <gpu/generated/bound_argument.hpp>
 #include <gpu/generated/loop_call.hpp>
 #include <gpu/generated/loop_operands.hpp>
-#include <gpu/generated/shared_states.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
 
@@ -29,12 +28,10 @@ template <class Key, class Value, class Result, class Count> struct reduce_by_ke
 template <class K, class V, class R, class Count>
 result<compaction_state*> find_reduce_by_key(std::size_t elements, string_ref combine,
                                              source_location where) {
-  const bool wide = needs_wide_counts(elements);
-  return find_shared<reduce_by_key_family<K, V, R, Count>, compaction_state>(
-      "gpu::reduce_by_key", {combine, wide}, where, [&](compaction_state& made) {
+  return find_compaction<reduce_by_key_family<K, V, R, Count>, Count, const K*, const V*>(
+      {"gpu::reduce_by_key", "gpu_reduce_by_key", "keys, values", combine}, elements, where,
+      [&](compaction_state& made, bool wide) {
         made.kind = compaction_kind::run;
-        made.code.function = "gpu::reduce_by_key";
-        made.code.parameters = {describe_parameter<const K*>(), describe_parameter<const V*>()};
         made.result = element_type_of<K>();
         made.values = element_type_of<R>();
         made.run_value = sum_type_of<R>();
@@ -45,8 +42,6 @@ result<compaction_state*> find_reduce_by_key(std::size_t elements, string_ref co
         made.run_map = required(text("values[i]"));
         made.combine = required(combine.to_text());
         made.neutral = zero_value<run_layout<long long, R>>::bytes;
-        return finish_compaction(made, "keys, values", wide, element_type_of<Count>(),
-                                 {.name = "gpu_reduce_by_key"}, where);
       });
 }
 

@@ -2,7 +2,6 @@
 /// \file
 /// `run_length`: finds the runs of equal elements and their lengths.
 
-#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/algorithm/select/scan_compaction.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -12,7 +11,6 @@
 #include <gpu/generated/element_type.hpp>
 #include <gpu/generated/loop_call.hpp>
 #include <gpu/generated/loop_operands.hpp>
-#include <gpu/generated/shared_states.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
 
@@ -28,12 +26,10 @@ template <class T, class Length, class Count> struct run_length_family;
 
 template <class T, class Length, class Count>
 result<compaction_state*> find_run_length(std::size_t elements, source_location where) {
-  const bool wide = needs_wide_counts(elements);
-  return find_shared<run_length_family<T, Length, Count>, compaction_state>(
-      "gpu::run_length", {{}, wide}, where, [&](compaction_state& made) {
+  return find_compaction<run_length_family<T, Length, Count>, Count, const T*>(
+      {"gpu::run_length", "gpu_run_length", "x"}, elements, where,
+      [](compaction_state& made, bool wide) {
         made.kind = compaction_kind::run;
-        made.code.function = "gpu::run_length";
-        made.code.parameters = {describe_parameter<const T*>()};
         made.result = element_type_of<T>();
         made.values = element_type_of<Length>();
         made.run_value = wide ? element_type_of<long long>() : element_type_of<int>();
@@ -41,9 +37,6 @@ result<compaction_state*> find_run_length(std::size_t elements, source_location 
             wide ? sizeof(run_layout<long long, long long>) : sizeof(run_layout<int, int>);
         made.run_map = required(text("1"));
         made.combine = required(text("a + b"));
-        made.neutral = zero_value<run_layout<long long, long long>>::bytes;
-        return finish_compaction(made, "x", wide, element_type_of<Count>(),
-                                 {.name = "gpu_run_length"}, where);
       });
 }
 

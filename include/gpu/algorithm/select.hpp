@@ -19,7 +19,6 @@
 #include <gpu/generated/loop_call.hpp>
 #include <gpu/generated/loop_operands.hpp>
 #include <gpu/generated/loop_plan.hpp>
-#include <gpu/generated/shared_states.hpp>
 #include <gpu/generated/snippet_options.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
@@ -56,25 +55,6 @@ inline std::size_t count_of_elements(const loop_argument* arguments, std::size_t
     if (arguments[p].operand != nullptr) return arguments[p].operand->memory.count;
   }
   return 0;
-}
-
-template <class T, class Flag, class Count> struct selection_family;
-
-/// Returns the kernels of `select` for these types.
-template <class T, class F, class Count>
-result<compaction_state*> find_selection(std::size_t elements, source_location where) {
-  const bool wide = needs_wide_counts(elements);
-  return find_shared<selection_family<T, F, Count>, compaction_state>(
-      "gpu::select", {{}, wide}, where, [&](compaction_state& made) {
-        made.code.function = "gpu::select";
-        made.code.parameters = {describe_parameter<const T*>(), describe_parameter<const F*>()};
-        made.condition = required(text("flags[i]"));
-        made.pick = required(text("x[i]"));
-        made.result = element_type_of<T>();
-        made.neutral = zero_value<long long>::bytes;
-        return finish_compaction(made, "x, flags", wide, element_type_of<Count>(),
-                                 {.name = "gpu_select"}, where);
-      });
 }
 
 }  // namespace detail
@@ -206,14 +186,10 @@ result<> select(const stream_ref& stream, X&& x, Flags&& flags, Out&& out, Count
   detail::bound_argument<const from*> values(static_cast<X&&>(x));
   detail::bound_argument<const flag*> chosen(static_cast<Flags&&>(flags));
   const detail::loop_argument list[] = {values.get(), chosen.get()};
-  detail::compaction_state& state =
-      *GPU_TRY((detail::find_selection<from, flag, detail::element_t<Count>>(
-          values.operand.memory.count, where)));
-  return detail::run_compaction(state, stream, where, list, 2,
-                                {detail::name_elements("out", out),
-                                 {},
-                                 detail::name_count(count),
-                                 detail::most_of<detail::element_t<Count>>()});
+  detail::compaction_state& state = *GPU_TRY(
+      (detail::find_flagged<from, flag, detail::element_t<Count>, detail::compaction_kind::chosen>(
+          "gpu::select", "gpu_select", values.operand.memory.count, where)));
+  return detail::run_compaction(state, stream, where, list, 2, detail::outputs_to(out, count));
 }
 
 /// As above, and returns the number.

@@ -2,7 +2,6 @@
 /// \file
 /// `unique`: leaves out elements that equal the one before them.
 
-#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/algorithm/select/scan_compaction.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -10,7 +9,6 @@
 #include <gpu/generated/bound_argument.hpp>
 #include <gpu/generated/loop_call.hpp>
 #include <gpu/generated/loop_operands.hpp>
-#include <gpu/generated/shared_states.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
 
@@ -25,16 +23,10 @@ template <class T, class Count> struct unique_family;
 
 template <class T, class Count>
 result<compaction_state*> find_unique(std::size_t elements, source_location where) {
-  const bool wide = needs_wide_counts(elements);
-  return find_shared<unique_family<T, Count>, compaction_state>(
-      "gpu::unique", {{}, wide}, where, [&](compaction_state& made) {
+  return find_compaction<unique_family<T, Count>, Count, const T*>(
+      {"gpu::unique", "gpu_unique", "x"}, elements, where, [](compaction_state& made, bool) {
         made.kind = compaction_kind::first_of_run;
-        made.code.function = "gpu::unique";
-        made.code.parameters = {describe_parameter<const T*>()};
         made.result = element_type_of<T>();
-        made.neutral = zero_value<long long>::bytes;
-        return finish_compaction(made, "x", wide, element_type_of<Count>(), {.name = "gpu_unique"},
-                                 where);
       });
 }
 
@@ -61,11 +53,7 @@ result<> unique(const stream_ref& stream, X&& x, Out&& out, Count&& count,
   const detail::loop_argument list[] = {values.get()};
   detail::compaction_state& state = *GPU_TRY(
       (detail::find_unique<from, detail::element_t<Count>>(values.operand.memory.count, where)));
-  return detail::run_compaction(state, stream, where, list, 1,
-                                {detail::name_elements("out", out),
-                                 {},
-                                 detail::name_count(count),
-                                 detail::most_of<detail::element_t<Count>>()});
+  return detail::run_compaction(state, stream, where, list, 1, detail::outputs_to(out, count));
 }
 
 /// As above, and returns the number.

@@ -224,6 +224,7 @@ template <class... A> constexpr void require_array() noexcept {
 
 /// The types of an operation on such operands, which have to fit it.
 template <opcode What, class... A> consteval operation_types types_of() noexcept {
+  require_array<A...>();
   constexpr operand_type given[] = {operand_type_of<A>()...};
   constexpr operation_types types = resolve_types(What, given);
   require_types<What, types.problem>();

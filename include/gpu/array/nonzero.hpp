@@ -12,7 +12,6 @@
 /// counts, and a scan; the memory is what the result takes.
 
 #include <gpu/algorithm/count.hpp>
-#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/algorithm/select.hpp>
 #include <gpu/algorithm/select/scan_compaction.hpp>
 #include <gpu/array/array.hpp>
@@ -31,7 +30,6 @@
 #include <gpu/generated/loop_call.hpp>
 #include <gpu/generated/loop_operands.hpp>
 #include <gpu/generated/number_type.hpp>
-#include <gpu/generated/shared_states.hpp>
 #include <gpu/generated/snippet.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
@@ -48,19 +46,12 @@ template <int Rank> struct unravel_family;
 
 /// Returns the kernels that store the indices, in C order, of elements that are not zero.
 template <class T>
-result<compaction_state*> find_nonzero(const char* function, std::size_t elements,
-                                       source_location where) {
-  const bool wide = needs_wide_counts(elements);
-  return find_shared<nonzero_family<T>, compaction_state>(
-      function, {{}, wide}, where, [&](compaction_state& made) {
-        made.code.function = "gpu::nonzero";
-        made.code.parameters = {describe_parameter<const T*>()};
+result<compaction_state*> find_nonzero(std::size_t elements, source_location where) {
+  return find_compaction<nonzero_family<T>, unsigned long long, const T*>(
+      {"gpu::nonzero", "gpu_nonzero", "x"}, elements, where, [](compaction_state& made, bool) {
         made.condition = required(text("x[i] != 0"));
         made.pick = required(text("i"));
         made.result = element_type_of<long long>();
-        made.neutral = zero_value<long long>::bytes;
-        return finish_compaction(made, "x", wide, element_type_of<unsigned long long>(),
-                                 {.name = "gpu_nonzero"}, where);
       });
 }
 
@@ -86,7 +77,7 @@ result<array<long long>> find_flat(const char* function, const stream_ref& strea
   bound_argument<const T*> elements(view);
   const loop_argument list[] = {elements.get()};
   auto number = count.range();
-  compaction_state& state = *GPU_TRY(find_nonzero<T>(function, view.size(), where));
+  compaction_state& state = *GPU_TRY(find_nonzero<T>(view.size(), where));
   GPU_TRY(run_compaction(state, stream, where, list, 1,
                          {name_elements("out", made), {}, name_count(number)}));
   return made;

@@ -42,6 +42,13 @@ struct generated_program {
   /// Without their declarations NVRTC takes less time for a small kernel (--minimal).
   bool needs_runtime_types = false;
 
+  /// Sets the text of kernels that the library has written whole.
+  void set_source(const char* file, text_builder& written) {
+    source.part(file, required(written.finish()));
+    options.default_device = true;
+    options.standard = cpp_standard::cpp17;
+  }
+
   program to_program() const {
     program made(source, kernel);
     for (const program_header& each : headers) made.header(each.name, each.source);

@@ -241,9 +241,9 @@ std::size_t run(const fixture& f, const gpu::shape<8>& padded, int rank,
                        each.kind});
   }
   const gpu::stream_ref stream = f.stream;
-  test::value_of(detail::run_expressions({"test", stream, gpu::source_location::current()},
-                                         targets.data(), targets.size(),
-                                         detail::evaluation_step::run));
+  test::value_of(gpu::result<>(
+      detail::run_expressions({"test", stream, gpu::source_location::current()}, targets.data(),
+                              targets.size(), detail::evaluation_step::run)));
   std::size_t wrong = 0;
   for (std::size_t c = 0; c < cases.size(); ++c) {
     const std::vector<unsigned char> found = f.download(memory[c]);

@@ -25,6 +25,7 @@
 #include <gpu/generated/arguments.hpp>
 #include <gpu/generated/kernel_store.hpp>
 #include <gpu/kernel/kernel.hpp>
+#include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/fill.hpp>
 
@@ -112,9 +113,7 @@ inline result<> write_histogram(const histogram_form& form, generated_program& p
   }
   out << ", " << (form.wide ? "unsigned long long, " : "unsigned, ") << histogram_threads << ", "
       << histogram_loads << ">(c);\n}\n";
-  program.source.part("gpu_histogram.cu", required(out.finish()));
-  program.options.default_device = true;
-  program.options.standard = cpp_standard::cpp17;
+  program.set_source("gpu_histogram.cu", out);
   program.options.fused_multiply_add = false;  // edges are rounded as on the host
   return {};
 }
@@ -135,6 +134,19 @@ struct histogram_request {
 
   const named_elements& bins() const noexcept { return counts.elements; }
 };
+
+/// Describes what `histogram` and `bincount` count, and where.
+template <class X, class Counts>
+histogram_request request_counts(const char* function, const stream_ref& stream, X& x,
+                                 bin_kind kind, Counts& counts, source_location where) noexcept {
+  return {function,
+          stream,
+          where,
+          counted_element_of<std::remove_const_t<element_t<X>>>(),
+          kind,
+          name_elements("x", x),
+          name_indices("counts", counts)};
+}
 
 /// `gpu::histograms::call`.
 struct histogram_arguments {
@@ -162,15 +174,27 @@ inline std::uint64_t share_memory(const histogram_request& request,
   return bytes(copies) + (arguments.edges_shared != 0 ? edges : 0);
 }
 
-inline result<> clear_counts(const histogram_request& request) noexcept {
-  copy_end bytes = request.bins().memory;
-  bytes.count *= request.bins().element_bytes;
-  return fill_on(request.stream, bytes, 0, 1, request.where);
+inline result<> clear_bins(const stream_ref& stream, const named_elements& bins,
+                           source_location where) noexcept {
+  copy_end bytes = bins.memory;
+  bytes.count *= bins.element_bytes;
+  return fill_on(stream, bytes, 0, 1, where);
+}
+
+/// Fails if there are more bins than kernels number. `cure` says what to do with parts of a range.
+inline result<> require_numbered(const char* function, const named_elements& bins, const char* cure,
+                                 source_location where) {
+  constexpr std::uint64_t most = 0x7fff'fffe;
+  if (bins.count() <= most) return {};
+  text_builder out;
+  out << bins.name << " has " << bins.count() << " elements, but there can be at most " << most
+      << " bins. " << cure << " parts of the range one after the other.";
+  return fail(refusal(errc::invalid_argument, function, out.finish(), where, bins.count(), most));
 }
 
 /// Counts. The arguments are checked.
 inline result<> run_histogram(const histogram_request& request) {
-  GPU_TRY(clear_counts(request));
+  GPU_TRY(clear_bins(request.stream, request.bins(), request.where));
   const std::uint64_t n = request.x.count();
   if (n == 0 || request.bins().count() == 0) return {};
   histogram_arguments arguments{};
@@ -212,16 +236,10 @@ inline result<> check_counts(const histogram_request& request) {
   GPU_TRY(require_usable(function, request.stream, request.x, where));
   GPU_TRY(require_usable(function, request.stream, request.bins(), where));
   GPU_TRY(require_disjoint(function, request.x, request.bins(), where));
-  constexpr std::uint64_t most_bins = 0x7fff'fffe;
-  text_builder out;
-  if (request.bins().count() > most_bins) {
-    out << "counts has " << request.bins().count() << " elements, but there can be at most "
-        << most_bins << " bins. Count parts of the range one after the other.";
-    return fail(refusal(errc::invalid_argument, function, out.finish(), where,
-                        request.bins().count(), most_bins));
-  }
+  GPU_TRY(require_numbered(function, request.bins(), "Count", where));
   const std::uint64_t largest = request.counts.most - 1;
   if (request.x.count() <= largest) return {};
+  text_builder out;
   out << "all of the " << request.x.count()
       << " elements could fall into one bin, but an element of counts holds at most " << largest
       << ". Use counts of 64 bits.";

@@ -3,12 +3,15 @@
 /// Writes the texts of scans that move chosen elements to neighboring places, and launches them.
 
 #include <gpu/algorithm/scan/scan_kernel.hpp>
+#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/device/embedded/compaction.hpp>
+#include <gpu/device/embedded/scan.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/generated/arguments.hpp>
@@ -19,12 +22,14 @@
 #include <gpu/generated/loop_operands.hpp>
 #include <gpu/generated/loop_text.hpp>
 #include <gpu/generated/shared_elements.hpp>
+#include <gpu/generated/shared_states.hpp>
 #include <gpu/generated/snippet.hpp>
 #include <gpu/generated/snippet_access.hpp>
 #include <gpu/generated/snippet_options.hpp>
 #include <gpu/generated/workspace.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/fill.hpp>
@@ -353,6 +358,46 @@ inline result<> run_partition(compaction_state& counting, compaction_state& movi
 /// Returns whether counts of elements need 64 bits.
 constexpr bool needs_wide_counts(std::size_t elements) noexcept { return elements > 0x7fff'ffff; }
 
+/// What is known of a shared compaction before its texts.
+struct shared_compaction {
+  const char* function;
+  const char* kernel;      ///< its name
+  const char* parameters;  ///< their names
+  string_ref combine{};
+};
+
+/// Returns the compaction of a family, whose parameters have the types `Parameters`. On the first
+/// call, `describe(state, wide)` fills in its texts and what it stores.
+template <class Family, class Count, class... Parameters, class Describe>
+result<compaction_state*> find_compaction(const shared_compaction& of, std::size_t elements,
+                                          source_location where, Describe describe) {
+  const bool wide = needs_wide_counts(elements);
+  return find_shared<Family, compaction_state>(
+      of.function, {of.combine, wide}, where, [&](compaction_state& made) {
+        made.code.function = of.function;
+        made.code.parameters = {describe_parameter<Parameters>()...};
+        made.neutral = zero_value<long long>::bytes;
+        describe(made, wide);
+        return finish_compaction(made, of.parameters, wide, element_type_of<Count>(),
+                                 {.name = of.kernel}, where);
+      });
+}
+
+template <class T, class Flag, class Count, compaction_kind Kind> struct flagged_family;
+
+/// Returns the compaction of elements of `x` by `flags`.
+template <class T, class Flag, class Count, compaction_kind Kind>
+result<compaction_state*> find_flagged(const char* function, const char* kernel,
+                                       std::size_t elements, source_location where) {
+  return find_compaction<flagged_family<T, Flag, Count, Kind>, Count, const T*, const Flag*>(
+      {function, kernel, "x, flags"}, elements, where, [](compaction_state& made, bool) {
+        made.kind = Kind;
+        made.condition = required(text("flags[i]"));
+        made.pick = required(text("x[i]"));
+        made.result = element_type_of<T>();
+      });
+}
+
 /// A place in device memory for a count that the host waits for.
 class returned_count {
  public:
@@ -407,6 +452,11 @@ template <class Count> named_elements name_count(Count& count) noexcept {
   static_assert(std::is_integral_v<type> && !std::is_const_v<type> && !std::same_as<type, bool>,
                 "the count is an integer in device memory");
   return name_elements("count", count);
+}
+
+/// Describes the results of a compaction that stores elements and their number.
+template <class Out, class Count> compaction_outputs outputs_to(Out& out, Count& count) noexcept {
+  return {name_elements("out", out), {}, name_count(count), most_of<element_t<Count>>()};
 }
 
 }}}  // namespace gpu::v1::detail

@@ -56,6 +56,34 @@ inline sort_value value_of_elements(const named_elements& values) noexcept {
   return value;
 }
 
+/// Fails unless `values` can be moved with `keys`.
+inline result<> check_moved(const char* function, const stream_ref& stream,
+                            const named_elements& keys, const named_elements& values,
+                            source_location where) {
+  GPU_TRY(require_usable(function, stream, values, where));
+  GPU_TRY(require_same_count(function, keys, values, where));
+  return require_disjoint(function, keys, values, where);
+}
+
+/// Returns the request to write the positions of the sorted keys, and not the keys.
+inline sort_request request_positions(const char* function, const stream_ref& stream,
+                                      const named_elements& keys, const sort_key& key,
+                                      const named_elements& out, sort_order order,
+                                      source_location where) noexcept {
+  const auto bytes = static_cast<std::uint8_t>(out.element_bytes);
+  return {function,
+          stream,
+          where,
+          key,
+          order,
+          keys.count(),
+          keys.memory.device_address(),
+          0,
+          {bytes, bytes},
+          0,
+          out.memory.device_address()};
+}
+
 inline result<> sort_keys(const stream_ref& stream, const named_elements& keys, const sort_key& key,
                           sort_order order, source_location where) {
   constexpr const char* function = "gpu::sort";
@@ -69,9 +97,7 @@ inline result<> sort_keys_with_values(const stream_ref& stream, const named_elem
                                       sort_order order, source_location where) {
   constexpr const char* function = "gpu::sort_pairs";
   GPU_TRY(check_keys(function, stream, keys, order, where));
-  GPU_TRY(require_usable(function, stream, values, where));
-  GPU_TRY(require_same_count(function, keys, values, where));
-  GPU_TRY(require_disjoint(function, keys, values, where));
+  GPU_TRY(check_moved(function, stream, keys, values, where));
   const CUdeviceptr address = keys.memory.device_address();
   const CUdeviceptr values_address = values.memory.device_address();
   return run_sort({function, stream, where, key, order, keys.count(), address, address,
@@ -84,22 +110,9 @@ inline result<> sort_positions(const stream_ref& stream, const named_elements& k
   constexpr const char* function = "gpu::argsort";
   const named_elements& out = indices.elements;
   GPU_TRY(check_keys(function, stream, keys, order, where));
-  GPU_TRY(require_usable(function, stream, out, where));
-  GPU_TRY(require_same_count(function, keys, out, where));
-  GPU_TRY(require_disjoint(function, keys, out, where));
+  GPU_TRY(check_moved(function, stream, keys, out, where));
   GPU_TRY(require_indexed(function, indices, keys.count(), where));
-  const auto bytes = static_cast<std::uint8_t>(out.element_bytes);
-  return run_sort({function,
-                   stream,
-                   where,
-                   key,
-                   order,
-                   keys.count(),
-                   keys.memory.device_address(),
-                   0,
-                   {bytes, bytes},
-                   0,
-                   out.memory.device_address()});
+  return run_sort(request_positions(function, stream, keys, key, out, order, where));
 }
 
 }}}  // namespace gpu::v1::detail

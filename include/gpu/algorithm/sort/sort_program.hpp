@@ -3,7 +3,6 @@
 /// Chooses and writes the kernels that sort.
 
 #include <gpu/algorithm/sort/sort_type.hpp>
-#include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/text.hpp>
@@ -20,7 +19,7 @@ namespace gpu { inline namespace v1 { namespace detail {
 struct sort_tile {
   unsigned threads;
   unsigned items;
-  unsigned blocks;
+  unsigned blocks;  ///< 0 for as many as the compiler finds
   constexpr unsigned size() const noexcept { return threads * items; }
 };
 
@@ -106,35 +105,51 @@ inline void write_includes(text_builder& out, const generated_program& program) 
   for (const program_header& each : program.headers) out << "#include <" << each.name << ">\n";
 }
 
+/// Writes the headers and the type of the keys.
+inline void write_keys(text_builder& out, const generated_program& program, const sort_key& key) {
+  write_includes(out, program);
+  out << "using gpu_keys = gpu::sorting::key_format<" << unsigned_of(key.bytes) << ", "
+      << key.exponent << ">;\n";
+}
+
+/// A function that one kernel of a sort or of a selection calls.
+struct sort_function {
+  const char* name;
+  const char* types = "";  ///< its template arguments behind the keys
+  bool of_digit = false;   ///< there is a launch for each digit
+  const char* call = "call";
+};
+
+inline void write_sort_kernel(text_builder& out, const text& name, const sort_tile& tile,
+                              const sort_function& function) {
+  out << "extern \"C\" __global__ void __launch_bounds__(" << tile.threads;
+  if (tile.blocks != 0) out << ", " << tile.blocks;
+  out << ") " << name << "(const __grid_constant__ gpu::sorting::" << function.call << " c"
+      << (function.of_digit ? ", const int pass" : "") << ") {\n  gpu::sorting::" << function.name
+      << "<gpu_keys" << function.types << ", " << tile.threads << ", " << tile.items << ">(c"
+      << (function.of_digit ? ", pass" : "") << ");\n}\n";
+}
+
 /// Writes the program of a form: the kernel of one block, or those of the sweeps.
 inline result<> write_sort(const sort_form& form, generated_program& program) {
   text_builder out;
   program.headers.push_back({sort_header_name, sort_header});
   if (!form.in_block()) program.headers.push_back({sort_sweep_header_name, sort_sweep_header});
-  write_includes(out, program);
-  out << "using gpu_keys = gpu::sorting::key_format<" << unsigned_of(form.key.bytes) << ", "
-      << form.key.exponent << ">;\nusing gpu_value = ";
+  write_keys(out, program, form.key);
+  out << "using gpu_value = ";
   write_value_type(out, form.value);
-  const auto write_kernel = [&](const text& name, const sort_tile& tile, const char* parameters,
-                                const char* function, const char* types, const char* arguments) {
-    out << "extern \"C\" __global__ void __launch_bounds__(" << tile.threads << ", " << tile.blocks
-        << ") " << name << "(const __grid_constant__ gpu::sorting::call c" << parameters
-        << ") {\n  gpu::sorting::" << function << "<gpu_keys" << types << ", " << tile.threads
-        << ", " << tile.items << ">(c" << arguments << ");\n}\n";
-  };
   if (form.in_block()) {
     program.kernel = sort_kernel_name(form, "block");
-    write_kernel(program.kernel, block_tile, "", "sort_block", ", gpu_value", "");
+    write_sort_kernel(out, program.kernel, block_tile, {"sort_block", ", gpu_value"});
   } else {
     program.kernel = sort_kernel_name(form, "count");
     program.more_kernels.push_back(sort_kernel_name(form, "digit"));
-    write_kernel(program.kernel, count_tile, "", "count_digits", "", "");
-    write_kernel(*program.more_kernels.begin(), form.sweep, ", const int pass", "sort_digit",
-                 form.wide ? ", gpu_value, unsigned long long" : ", gpu_value, unsigned", ", pass");
+    write_sort_kernel(out, program.kernel, count_tile, {"count_digits"});
+    const char* const types =
+        form.wide ? ", gpu_value, unsigned long long" : ", gpu_value, unsigned";
+    write_sort_kernel(out, *program.more_kernels.begin(), form.sweep, {"sort_digit", types, true});
   }
-  program.source.part("gpu_sort.cu", required(out.finish()));
-  program.options.default_device = true;
-  program.options.standard = cpp_standard::cpp17;
+  program.set_source("gpu_sort.cu", out);
   return {};
 }
 

@@ -7,12 +7,12 @@
 #include <gpu/algorithm/sort/sort_kernel.hpp>
 #include <gpu/algorithm/sort/sort_program.hpp>
 #include <gpu/algorithm/sort/sort_type.hpp>
-#include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/device/embedded/sort.hpp>
 #include <gpu/device/embedded/sort_segments.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
@@ -81,9 +81,7 @@ inline result<> write_segments(const segments_form& form, generated_program& pro
       << "(const gpu_position* positions, const gpu_value* from, gpu_value* to, " << last
       << "move_in_segments(positions, from, to, gpu::sorting::segments<gpu_offset>{offsets, "
          "count}, n);\n}\n";
-  program.source.part("gpu_sort_segments.cu", required(out.finish()));
-  program.options.default_device = true;
-  program.options.standard = cpp_standard::cpp17;
+  program.set_source("gpu_sort_segments.cu", out);
   return {};
 }
 
@@ -167,9 +165,7 @@ inline result<> sort_segments_of(const char* function, const stream_ref& stream,
                                  sort_order order, source_location where) {
   GPU_TRY(check_keys(function, stream, keys, order, where));
   if (values != nullptr) {
-    GPU_TRY(require_usable(function, stream, *values, where));
-    GPU_TRY(require_same_count(function, keys, *values, where));
-    GPU_TRY(require_disjoint(function, keys, *values, where));
+    GPU_TRY(check_moved(function, stream, keys, *values, where));
     GPU_TRY(require_disjoint(function, *values, offsets.elements, where));
   }
   GPU_TRY(require_usable(function, stream, offsets.elements, where));

@@ -7,12 +7,12 @@
 #include <gpu/algorithm/sort/sort_kernel.hpp>
 #include <gpu/algorithm/sort/sort_program.hpp>
 #include <gpu/algorithm/sort/sort_type.hpp>
-#include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/device/embedded/sort.hpp>
 #include <gpu/device/embedded/sort_select.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
@@ -29,7 +29,7 @@
 namespace gpu { inline namespace v1 { namespace detail {
 
 /// The blocks that look for the selected keys, and their most. Each has a share of the keys.
-inline constexpr sort_tile select_tile = {512, 8, 1};
+inline constexpr sort_tile select_tile = {512, 8, 0};
 inline constexpr std::uint64_t most_select_blocks = 512;
 static_assert(most_select_blocks <= select_tile.threads);
 
@@ -39,26 +39,20 @@ inline result<> write_select(const sort_key& key, unsigned index_bytes,
   text_builder out;
   program.headers.push_back({sort_header_name, sort_header});
   program.headers.push_back({sort_select_header_name, sort_select_header});
-  write_includes(out, program);
-  out << "using gpu_keys = gpu::sorting::key_format<" << unsigned_of(key.bytes) << ", "
-      << key.exponent << ">;\nusing gpu_index = " << unsigned_of(index_bytes) << ";\n";
-  const auto write_kernel = [&](const char* what, const char* parameters, const char* function,
-                                const char* types, const char* arguments) {
+  write_keys(out, program, key);
+  out << "using gpu_index = " << unsigned_of(index_bytes) << ";\n";
+  const auto write_kernel = [&](const char* what, const char* function, const char* types = "",
+                                bool of_digit = false) {
     text_builder name;
     name << "gpu_top_k_" << key.name << '_' << what;
     text made = required(name.finish());
-    out << "extern \"C\" __global__ void __launch_bounds__(" << select_tile.threads << ") " << made
-        << "(const __grid_constant__ gpu::sorting::select_call c" << parameters
-        << ") {\n  gpu::sorting::" << function << "<gpu_keys" << types << ", "
-        << select_tile.threads << ", " << select_tile.items << ">(c" << arguments << ");\n}\n";
+    write_sort_kernel(out, made, select_tile, {function, types, of_digit, "select_call"});
     return made;
   };
-  program.kernel = write_kernel("digit", ", const int pass", "select_digit", "", ", pass");
-  program.more_kernels.push_back(write_kernel("count", "", "count_selected", "", ""));
-  program.more_kernels.push_back(write_kernel("write", "", "write_selected", ", gpu_index", ""));
-  program.source.part("gpu_top_k.cu", required(out.finish()));
-  program.options.default_device = true;
-  program.options.standard = cpp_standard::cpp17;
+  program.kernel = write_kernel("digit", "select_digit", "", true);
+  program.more_kernels.push_back(write_kernel("count", "count_selected"));
+  program.more_kernels.push_back(write_kernel("write", "write_selected", ", gpu_index"));
+  program.set_source("gpu_top_k.cu", out);
   return {};
 }
 
@@ -130,18 +124,8 @@ inline result<> find_top(const stream_ref& stream, const named_elements& keys, c
   }
   GPU_TRY(require_indexed(function, indices, keys.count(), where));
   if (wanted == 0) return {};
-  const auto bytes = static_cast<std::uint8_t>(out_indices.element_bytes);
-  sort_request request{function,
-                       stream,
-                       where,
-                       key,
-                       order,
-                       keys.count(),
-                       keys.memory.device_address(),
-                       out_keys.memory.device_address(),
-                       {bytes, bytes},
-                       0,
-                       out_indices.memory.device_address()};
+  sort_request request = request_positions(function, stream, keys, key, out_indices, order, where);
+  request.keys_out = out_keys.memory.device_address();
   if (request.count <= block_tile.size()) return sort_in_block(request, wanted);
   GPU_TRY(select_first(request, wanted));
   request.keys_in = request.keys_out;

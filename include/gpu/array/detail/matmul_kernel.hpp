@@ -90,10 +90,8 @@ inline result<> write_product(const product_type& type, const product_tile& tile
          " return gpu_value("
       << type.multiply_add << "); });\n}\n";
   program.kernel = required(text("gpu_matmul"));
-  program.source.part("gpu_matmul.cu", required(out.finish()));
-  program.options.default_device = true;
+  program.set_source("gpu_matmul.cu", out);
   program.options.fused_multiply_add = false;  // only where `multiply_add` says so
-  program.options.standard = cpp_standard::cpp17;
   return {};
 }
 

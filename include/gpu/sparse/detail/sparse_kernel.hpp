@@ -66,9 +66,7 @@ inline result<> write_sparse_product(const element_type& value, generated_progra
       << "(\n    const int* const offsets, const int* const columns, "
          "const gpu_value* const values,\n    gpu_value* const diagonal, const int count) {\n"
          "  gpu::sparse::find_diagonal(offsets, columns, values, diagonal, count);\n}\n";
-  program.source.part("gpu_sparse_product.cu", required(out.finish()));
-  program.options.default_device = true;
-  program.options.standard = cpp_standard::cpp17;
+  program.set_source("gpu_sparse_product.cu", out);
   program.options.fused_multiply_add = false;  // the same bits as on the CPU driver
   return {};
 }
@@ -96,9 +94,7 @@ inline result<> write_sparse_structure(generated_program& program) {
   write_kernel("gpu_sparse_offsets",
                "const int* rows, int count, int* offsets, long long row_count",
                "find_offsets(rows, count, offsets, row_count)");
-  program.source.part("gpu_sparse_structure.cu", required(out.finish()));
-  program.options.default_device = true;
-  program.options.standard = cpp_standard::cpp17;
+  program.set_source("gpu_sparse_structure.cu", out);
   return {};
 }
 
