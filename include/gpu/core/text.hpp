@@ -3,6 +3,8 @@
 /// `text`: an immutable string of the size of one pointer, cheap to copy, without `<string>`. Used
 /// for error messages, compiler logs, and names that must outlive their source.
 
+#include <gpu/core/detail/atomic.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -42,7 +44,8 @@ class text {
     finish(size);
   }
   text(const text& other) noexcept : block_{other.block_} {
-    if (block_ != nullptr) __atomic_fetch_add(&block_->owners, 1u, __ATOMIC_RELAXED);
+    if (block_ != nullptr)
+      detail::atomic_fetch_add<detail::memory_order::relaxed>(block_->owners, 1);
   }
   text(text&& other) noexcept : block_{other.block_} { other.block_ = nullptr; }
   text& operator=(text other) noexcept {
@@ -105,13 +108,14 @@ class text {
   static lost_block lost_;
 
   [[gnu::noinline]] static void release(block* b) noexcept {
-    if (__atomic_sub_fetch(&b->owners, 1u, __ATOMIC_ACQ_REL) == 0) ::operator delete(b);
+    if (detail::atomic_fetch_sub<detail::memory_order::acq_rel>(b->owners, 1) == 1)
+      ::operator delete(b);
   }
   static char* characters_of(block* b) noexcept { return reinterpret_cast<char*>(b + 1); }
   static text lost_text() noexcept {
     text made;
     made.block_ = &lost_.start;
-    __atomic_fetch_add(&made.block_->owners, 1u, __ATOMIC_RELAXED);
+    detail::atomic_fetch_add<detail::memory_order::relaxed>(made.block_->owners, 1);
     return made;
   }
   static block* allocate(std::size_t size) noexcept {

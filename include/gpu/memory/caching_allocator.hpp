@@ -2,6 +2,7 @@
 /// \file
 /// `caching_allocator`: allocates device memory in tens of nanoseconds, by reusing freed memory.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -131,7 +132,8 @@ class caching_allocator {
   /// buffer is destroyed. **Capture**: not allowed; afterwards, destroying buffers during capture
   /// is not allowed either. (cuMemFree)
   void stop_holding() noexcept {
-    if (state_ != nullptr) __atomic_store_n(&state_->stopped, true, __ATOMIC_RELAXED);
+    if (state_ != nullptr)
+      detail::atomic_store<detail::memory_order::relaxed>(state_->stopped, true);
     trim();
   }
 
@@ -234,7 +236,8 @@ class caching_allocator {
   static detail::cached_block* take_from(detail::stream_lane& lane, unsigned long long number,
                                          std::size_t bytes) noexcept {
     lane.lock.lock();
-    const bool still_its_lane = __atomic_load_n(&lane.number, __ATOMIC_ACQUIRE) == number;
+    const bool still_its_lane =
+        detail::atomic_load<detail::memory_order::acquire>(lane.number) == number;
     detail::cached_block* block = still_its_lane ? lane.take(bytes) : nullptr;
     lane.lock.unlock();
     return block;

@@ -3,6 +3,7 @@
 /// `caching_pinned_allocator`: allocates page-locked host memory in tens of nanoseconds, by reusing
 /// freed memory; the driver needs a millisecond.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/result.hpp>
@@ -139,7 +140,8 @@ class caching_pinned_allocator {
   /// buffer is destroyed. **Capture**: not allowed; afterwards, destroying buffers during capture
   /// is not allowed either. (cuMemFreeHost)
   void stop_holding() noexcept {
-    if (state_ != nullptr) __atomic_store_n(&state_->stopped, true, __ATOMIC_RELAXED);
+    if (state_ != nullptr)
+      detail::atomic_store<detail::memory_order::relaxed>(state_->stopped, true);
     trim();
   }
 

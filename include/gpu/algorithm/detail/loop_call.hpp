@@ -10,6 +10,7 @@
 #include <gpu/algorithm/detail/shared_elements.hpp>
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/snippet_access.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/expected.hpp>
@@ -75,7 +76,7 @@ inline result<const untyped_kernel*> find_kernel(loop_state& state, device on, l
   };
   auto found = attempt();
   if (found.has_value() || !form.by_element || found.error() != errc::compile_failed) return found;
-  __atomic_store_n(&state.by_element, false, __ATOMIC_RELAXED);
+  atomic_store<memory_order::relaxed>(state.by_element, false);
   form.by_element = false;
   return attempt();
 }

@@ -12,6 +12,7 @@
 #include <gpu/algorithm/detail/snippet.hpp>
 #include <gpu/algorithm/detail/snippet_access.hpp>
 #include <gpu/algorithm/snippet_options.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -124,7 +125,7 @@ inline result<> describe_named(named_kernels& made, const named_reduction& from,
 /// ends.
 inline result<named_kernels*> find_named(named_kernels*& slot, const named_reduction& from,
                                          source_location where) {
-  named_kernels* const known = __atomic_load_n(&slot, __ATOMIC_ACQUIRE);
+  named_kernels* const known = atomic_load<memory_order::acquire>(slot);
   if (known != nullptr) return known;
   return catch_bad_alloc(from.function, where, [&]() -> result<named_kernels*> {
     unique_handle<named_kernels*, delete_named_kernels> made(new named_kernels);

@@ -3,6 +3,7 @@
 /// Generated kernels that the library's own functions share, found by a text.
 
 #include <gpu/algorithm/detail/element_type.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -36,7 +37,7 @@ result<State*> find_shared(const char* function, const shared_key& key, source_l
     void operator()(entry* each) const noexcept { delete each; }
   };
   static entry* first = nullptr;  // constant initialization: no guard, so no lock in a fork
-  entry* head = __atomic_load_n(&first, __ATOMIC_ACQUIRE);
+  entry* head = atomic_load<memory_order::acquire>(first);
   for (entry* each = head; each != nullptr; each = each->next) {
     if (each->wide == key.wide && string_ref(each->code) == key.code) return &each->state;
   }
@@ -44,8 +45,8 @@ result<State*> find_shared(const char* function, const shared_key& key, source_l
     unique_handle<entry*, delete_entry> made(
         new entry{required(key.code.to_text()), key.wide, {}, head});
     GPU_TRY(describe(made.get()->state));
-    while (!__atomic_compare_exchange_n(&first, &made.get()->next, made.get(), true,
-                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    while (!atomic_compare_exchange_weak<memory_order::release, memory_order::relaxed>(
+        first, made.get()->next, made.get())) {
     }
     return &made.release()->state;
   });

@@ -16,6 +16,7 @@
 #include <gpu/array/detail/expression_text.hpp>
 #include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/detail/operation.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
@@ -189,7 +190,7 @@ template <class State> class structure_store {
                         Describe describe) {
     const std::uint32_t hash = hash_of(layout);
     kernels*& bucket = buckets_[hash % bucket_count];
-    kernels* const head = __atomic_load_n(&bucket, __ATOMIC_ACQUIRE);
+    kernels* const head = atomic_load<memory_order::acquire>(bucket);
     for (kernels* each = head; each != nullptr; each = each->next) {
       if (each->hash == hash && each->key.size() == layout.key_size &&
           __builtin_memcmp(each->key.data(), layout.key, layout.key_size * sizeof *layout.key) == 0)
@@ -202,8 +203,8 @@ template <class State> class structure_store {
       made.get()->next = head;
       GPU_TRY(describe(made.get()->loops));
       made.get()->usual = spread_groups(usual_form(made.get()->loops));
-      while (!__atomic_compare_exchange_n(&bucket, &made.get()->next, made.get(), true,
-                                          __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+      while (!atomic_compare_exchange_weak<memory_order::release, memory_order::relaxed>(
+          bucket, made.get()->next, made.get())) {
       }
       return made.release();
     });

@@ -3,6 +3,7 @@
 /// `intern`: texts that live as long as the process, so that expressions can point at them.
 
 #include <gpu/compiler/detail/text_set.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 
@@ -29,14 +30,15 @@ inline const interned_text* intern(string_ref characters) noexcept {
   interned_text** slot = &first;
   interned_text* made = nullptr;
   for (unsigned bits = 0;; bits += 2) {
-    interned_text* here = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    interned_text* here = atomic_load<memory_order::acquire>(*slot);
     if (here == nullptr) {
       if (made == nullptr) made = new (std::nothrow) interned_text{characters.to_text(), hash};
       if (made == nullptr || made->characters.lost()) {
         delete made;
         return nullptr;
       }
-      if (__atomic_compare_exchange_n(slot, &here, made, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+      if (atomic_compare_exchange_strong<memory_order::release, memory_order::acquire>(*slot, here,
+                                                                                       made))
         return made;
     }
     // Another thread may have put one here meanwhile.

@@ -3,6 +3,7 @@
 /// The state of a `caching_pinned_allocator`: a few arenas, among which the threads are
 /// distributed.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
@@ -32,22 +33,23 @@ struct pinned_lane : block_arena {
 class held_segments {
  public:
   void add(std::size_t bytes) noexcept {
-    __atomic_add_fetch(&segments_, std::size_t{1}, __ATOMIC_RELAXED);
-    const std::size_t now = __atomic_add_fetch(&bytes_, bytes, __ATOMIC_RELAXED);
-    std::size_t peak = __atomic_load_n(&peak_bytes_, __ATOMIC_RELAXED);
-    while (peak < now && !__atomic_compare_exchange_n(&peak_bytes_, &peak, now, true,
-                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    atomic_fetch_add<memory_order::relaxed>(segments_, 1);
+    const std::size_t now = atomic_fetch_add<memory_order::relaxed>(bytes_, bytes) + bytes;
+    std::size_t peak = atomic_load<memory_order::relaxed>(peak_bytes_);
+    while (peak < now &&
+           !atomic_compare_exchange_weak<memory_order::relaxed, memory_order::relaxed>(peak_bytes_,
+                                                                                       peak, now)) {
     }
   }
   void remove(std::size_t segments, std::size_t bytes) noexcept {
-    __atomic_sub_fetch(&segments_, segments, __ATOMIC_RELAXED);
-    __atomic_sub_fetch(&bytes_, bytes, __ATOMIC_RELAXED);
+    atomic_fetch_sub<memory_order::relaxed>(segments_, segments);
+    atomic_fetch_sub<memory_order::relaxed>(bytes_, bytes);
   }
 
-  std::size_t segments() const noexcept { return __atomic_load_n(&segments_, __ATOMIC_RELAXED); }
-  std::size_t bytes() const noexcept { return __atomic_load_n(&bytes_, __ATOMIC_RELAXED); }
+  std::size_t segments() const noexcept { return atomic_load<memory_order::relaxed>(segments_); }
+  std::size_t bytes() const noexcept { return atomic_load<memory_order::relaxed>(bytes_); }
   std::size_t peak_bytes() const noexcept {
-    return __atomic_load_n(&peak_bytes_, __ATOMIC_RELAXED);
+    return atomic_load<memory_order::relaxed>(peak_bytes_);
   }
 
  private:
@@ -92,9 +94,9 @@ struct pinned_cache {
     lane.lock.unlock();
     return block;
   }
-  void add_owner() noexcept { __atomic_add_fetch(&owners, std::size_t{1}, __ATOMIC_RELAXED); }
+  void add_owner() noexcept { atomic_fetch_add<memory_order::relaxed>(owners, 1); }
   void drop_owner() noexcept {
-    if (__atomic_sub_fetch(&owners, std::size_t{1}, __ATOMIC_ACQ_REL) == 0) delete this;
+    if (atomic_fetch_sub<memory_order::acq_rel>(owners, 1) == 1) delete this;
   }
   /// Frees segments; returns their size.
   std::size_t release(cached_segment* list) noexcept {
@@ -144,7 +146,7 @@ inline void pinned_lane::give_back(returnable& returned) noexcept {
   auto& lane = static_cast<pinned_lane&>(*block.arena);
   lane.lock.lock();
   lane.give(block);
-  if (lane.closing || __atomic_load_n(&lane.cache->stopped, __ATOMIC_RELAXED)) {
+  if (lane.closing || atomic_load<memory_order::relaxed>(lane.cache->stopped)) {
     return finish_give_back(lane);
   }
   lane.lock.unlock();

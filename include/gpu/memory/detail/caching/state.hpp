@@ -3,6 +3,7 @@
 /// The state of a `caching_allocator`: an arena for each stream, and the segments that are free for
 /// all streams.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -37,7 +38,7 @@ struct stream_lane : block_arena {
     const bool empty = segments() == nullptr;
     if (empty) {
       stream = its;
-      __atomic_store_n(&number, to, __ATOMIC_RELEASE);
+      atomic_store<memory_order::release>(number, to);
     }
     lock.unlock();
     return empty;
@@ -70,8 +71,8 @@ struct caching_state {
   std::size_t owners = 1;
 
   stream_lane* find_lane(unsigned long long number) const noexcept {
-    stream_lane* lane = __atomic_load_n(&buckets[number % bucket_count], __ATOMIC_ACQUIRE);
-    while (lane != nullptr && __atomic_load_n(&lane->number, __ATOMIC_ACQUIRE) != number) {
+    stream_lane* lane = atomic_load<memory_order::acquire>(buckets[number % bucket_count]);
+    while (lane != nullptr && atomic_load<memory_order::acquire>(lane->number) != number) {
       lane = lane->next;
     }
     return lane;
@@ -89,7 +90,7 @@ struct caching_state {
     if (lane == nullptr) return nullptr;
     lane->reassign(number, stream);
     lane->next = bucket;
-    __atomic_store_n(&bucket, lane, __ATOMIC_RELEASE);
+    atomic_store<memory_order::release>(bucket, lane);
     return lane;
   }
 
@@ -103,9 +104,9 @@ struct caching_state {
     }
   }
 
-  void add_owner() noexcept { __atomic_add_fetch(&owners, std::size_t{1}, __ATOMIC_RELAXED); }
+  void add_owner() noexcept { atomic_fetch_add<memory_order::relaxed>(owners, 1); }
   void drop_owner() noexcept {
-    if (__atomic_sub_fetch(&owners, std::size_t{1}, __ATOMIC_ACQ_REL) != 0) return;
+    if (atomic_fetch_sub<memory_order::acq_rel>(owners, 1) != 1) return;
     for (stream_lane* each : buckets) {
       while (each != nullptr) {
         stream_lane* next = each->next;
@@ -154,7 +155,7 @@ struct caching_state {
   /// lane. Call it under `growing`.
   result<> share(stream_lane& lane, source_location where) noexcept {
     lane.lock.lock();
-    lane.answered = __atomic_load_n(&requests, __ATOMIC_RELAXED);
+    lane.answered = atomic_load<memory_order::relaxed>(requests);
     cached_segment* list = lane.remove_free_segments();
     lane.lock.unlock();
     result<> done = share_list(lane.stream, list, where);
@@ -225,7 +226,7 @@ inline void offer_free_segments(stream_lane& lane, unsigned long long number,
   caching_state& state = lane.state;
   const scoped_lock held(state.growing);
   if (!held) return;
-  if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED)) {
+  if (atomic_load<memory_order::relaxed>(state.stopped)) {
     lane.lock.lock();
     cached_segment* list = lane.remove_free_segments();
     lane.lock.unlock();
@@ -252,7 +253,7 @@ inline void finish_give_back(stream_lane& lane) noexcept {
     const unsigned long long number = lane.number;
     lane.lock.unlock();
     const source_location nowhere;
-    if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED) ||
+    if (atomic_load<memory_order::relaxed>(state.stopped) ||
         can_record_event(stream, number, nowhere)) {
       offer_free_segments(lane, number, nowhere);
     }  // else a later return answers the request
@@ -265,8 +266,8 @@ inline void stream_lane::give_back(returnable& returned) noexcept {
   auto& lane = static_cast<stream_lane&>(*block.arena);
   lane.lock.lock();
   lane.give(block);
-  if (lane.closing || __atomic_load_n(&lane.state.stopped, __ATOMIC_RELAXED) ||
-      lane.answered != __atomic_load_n(&lane.state.requests, __ATOMIC_RELAXED)) {
+  if (lane.closing || atomic_load<memory_order::relaxed>(lane.state.stopped) ||
+      lane.answered != atomic_load<memory_order::relaxed>(lane.state.requests)) {
     return finish_give_back(lane);
   }
   lane.lock.unlock();
