@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include <concepts>
 #include <new>
@@ -32,7 +33,7 @@ class text {
  public:
   text() noexcept = default;
   explicit text(const char* string) noexcept
-      : text(string, string == nullptr ? 0 : __builtin_strlen(string)) {}
+      : text(string, string == nullptr ? 0 : std::strlen(string)) {}
   [[gnu::noinline]] text(const char* characters, std::size_t size) noexcept {
     if (size == 0) return;
     block_ = allocate(size);
@@ -40,7 +41,7 @@ class text {
       *this = lost_text();
       return;
     }
-    __builtin_memcpy(characters_of(block_), characters, size);
+    std::memcpy(characters_of(block_), characters, size);
     finish(size);
   }
   text(const text& other) noexcept : block_{other.block_} {
@@ -86,10 +87,10 @@ class text {
   }
 
   friend bool operator==(const text& a, const text& b) noexcept {
-    return a.size() == b.size() && __builtin_memcmp(a.data(), b.data(), a.size()) == 0;
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
   }
   friend bool operator==(const text& a, const char* b) noexcept {
-    return __builtin_strcmp(a.c_str(), b) == 0;
+    return std::strcmp(a.c_str(), b) == 0;
   }
 
  private:
@@ -145,7 +146,7 @@ class text_builder {
   ~text_builder() { ::operator delete(block_); }
 
   text_builder& operator<<(const char* string) noexcept {
-    return string == nullptr ? *this : append(string, __builtin_strlen(string));
+    return string == nullptr ? *this : append(string, std::strlen(string));
   }
   text_builder& operator<<(const text& t) noexcept { return append(t.data(), t.size()); }
   text_builder& operator<<(char c) noexcept { return append(&c, 1); }
@@ -166,7 +167,7 @@ class text_builder {
 
   [[gnu::noinline]] text_builder& append(const char* characters, std::size_t count) noexcept {
     if (count == 0 || lost_ || !reserve(size_ + count)) return *this;
-    __builtin_memcpy(text::characters_of(block_) + size_, characters, count);
+    std::memcpy(text::characters_of(block_) + size_, characters, count);
     size_ += count;
     return *this;
   }
@@ -211,7 +212,7 @@ class text_builder {
       return false;
     }
     if (block_ != nullptr) {
-      __builtin_memcpy(text::characters_of(grown), text::characters_of(block_), size_);
+      std::memcpy(text::characters_of(grown), text::characters_of(block_), size_);
       ::operator delete(block_);
     }
     block_ = grown;

@@ -15,6 +15,7 @@
 #include <gpu/system/mutex.hpp>
 
 #include <cstdint>
+#include <cstring>
 
 namespace gpu { inline namespace v1 { namespace driver {
 
@@ -33,7 +34,7 @@ inline bool uses_libcuda() noexcept {
   const entry_points& table = current_entry_points();
   return table.unavailable == errc{} && table.start_failure == CUDA_SUCCESS &&
          table.unavailable_detail != nullptr &&
-         __builtin_strcmp(table.unavailable_detail, gpu::detail::driver_library_name) == 0;
+         std::strcmp(table.unavailable_detail, gpu::detail::driver_library_name) == 0;
 }
 
 /// Returns a number that grows with each replacement of the table. It distinguishes tables that

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace gpu { inline namespace v1 {
 
@@ -166,7 +167,7 @@ inline void load_entry_points(driver::entry_points& table, char* detail,
     const CUresult code =
         resolve(entry.name, &function, entry.version, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &found);
     if (code != CUDA_SUCCESS || found != CU_GET_PROC_ADDRESS_SUCCESS) function = nullptr;
-    __builtin_memcpy(reinterpret_cast<char*>(&table) + entry.offset, &function, sizeof function);
+    std::memcpy(reinterpret_cast<char*>(&table) + entry.offset, &function, sizeof function);
   }
   if (table.init == nullptr) return refuse_without("cuInit");
   table.unavailable_detail = driver_library_name;

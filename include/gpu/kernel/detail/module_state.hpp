@@ -29,6 +29,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -180,7 +181,7 @@ inline result<> require_whole_name(const char* function, string_ref name,
                              "in the source."),
                         where));
   }
-  const void* const zero = __builtin_memchr(name.data(), 0, name.size());
+  const void* const zero = std::memchr(name.data(), 0, name.size());
   if (zero == nullptr) return {};
   const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - name.data());
   text_builder out;
