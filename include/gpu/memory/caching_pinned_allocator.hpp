@@ -5,7 +5,7 @@
 
 #include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/last_error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>

@@ -3,7 +3,7 @@
 /// Sets the attributes of a kernel node as its description has them: the driver takes them one by
 /// one.
 
-#include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/last_error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>

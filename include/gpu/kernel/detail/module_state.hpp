@@ -5,11 +5,11 @@
 
 #include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
+#include <gpu/core/last_error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/source_location.hpp>

@@ -4,9 +4,9 @@
 /// device has too little.
 
 #include <gpu/core/detail/atomic.hpp>
-#include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
+#include <gpu/core/last_error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/unique_handle.hpp>

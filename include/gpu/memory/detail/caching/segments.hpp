@@ -4,9 +4,9 @@
 /// size of a new segment, and the error if it does not fit.
 
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
+#include <gpu/core/last_error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
