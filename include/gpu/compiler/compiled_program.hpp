@@ -7,6 +7,7 @@
 #include <gpu/compiler/diagnostics.hpp>
 #include <gpu/compiler/kernel_resources.hpp>
 #include <gpu/compiler/program_origin.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/declared_name.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/kernel_candidates.hpp>
@@ -32,7 +33,8 @@ class compiled_program {
   compiled_program() noexcept = default;
   compiled_program(const compiled_program& other) noexcept
       : state_{other.state_}, origin_{other.origin_} {
-    if (state_ != nullptr) __atomic_fetch_add(&state_->owners, 1u, __ATOMIC_RELAXED);
+    if (state_ != nullptr)
+      detail::atomic_fetch_add<detail::memory_order::relaxed>(state_->owners, 1);
   }
   compiled_program(compiled_program&& other) noexcept
       : state_{std::exchange(other.state_, nullptr)}, origin_{std::move(other.origin_)} {}
@@ -45,7 +47,8 @@ class compiled_program {
   }
   ~compiled_program() {
     if (state_ == nullptr) return;
-    if (__atomic_sub_fetch(&state_->owners, 1u, __ATOMIC_ACQ_REL) == 0) delete state_;
+    if (detail::atomic_fetch_sub<detail::memory_order::acq_rel>(state_->owners, 1) == 1)
+      delete state_;
   }
 
   const text& ptx() const noexcept { return state().ptx; }

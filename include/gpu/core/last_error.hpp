@@ -15,11 +15,26 @@
 /// the first error of a thread allocates memory; if that fails, the error is returned as always but
 /// not recorded.
 
+#include <gpu/core/error.hpp>
 #include <gpu/core/result.hpp>
 
 #include <utility>
 
 namespace gpu { inline namespace v1 {
+
+namespace detail {
+
+/// Saves the last error of the thread, to restore it if what failed has an alternative that
+/// succeeds.
+class last_error_mark {
+ public:
+  void restore() const noexcept { set_last_error(error_); }
+
+ private:
+  cuda_error error_ = last_error();
+};
+
+}  // namespace detail
 
 /// Returns the last error that a function of `gpu` returned on this thread since the last
 /// `take_last_error`, or success if there was none. Does not call the driver or block; legal during

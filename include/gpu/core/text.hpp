@@ -3,8 +3,11 @@
 /// `text`: an immutable string of the size of one pointer, cheap to copy, without `<string>`. Used
 /// for error messages, compiler logs, and names that must outlive their source.
 
+#include <gpu/core/detail/atomic.hpp>
+
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include <concepts>
 #include <new>
@@ -30,7 +33,7 @@ class text {
  public:
   text() noexcept = default;
   explicit text(const char* string) noexcept
-      : text(string, string == nullptr ? 0 : __builtin_strlen(string)) {}
+      : text(string, string == nullptr ? 0 : std::strlen(string)) {}
   [[gnu::noinline]] text(const char* characters, std::size_t size) noexcept {
     if (size == 0) return;
     block_ = allocate(size);
@@ -38,11 +41,12 @@ class text {
       *this = lost_text();
       return;
     }
-    __builtin_memcpy(characters_of(block_), characters, size);
+    std::memcpy(characters_of(block_), characters, size);
     finish(size);
   }
   text(const text& other) noexcept : block_{other.block_} {
-    if (block_ != nullptr) __atomic_fetch_add(&block_->owners, 1u, __ATOMIC_RELAXED);
+    if (block_ != nullptr)
+      detail::atomic_fetch_add<detail::memory_order::relaxed>(block_->owners, 1);
   }
   text(text&& other) noexcept : block_{other.block_} { other.block_ = nullptr; }
   text& operator=(text other) noexcept {
@@ -83,10 +87,10 @@ class text {
   }
 
   friend bool operator==(const text& a, const text& b) noexcept {
-    return a.size() == b.size() && __builtin_memcmp(a.data(), b.data(), a.size()) == 0;
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
   }
   friend bool operator==(const text& a, const char* b) noexcept {
-    return __builtin_strcmp(a.c_str(), b) == 0;
+    return std::strcmp(a.c_str(), b) == 0;
   }
 
  private:
@@ -105,13 +109,14 @@ class text {
   static lost_block lost_;
 
   [[gnu::noinline]] static void release(block* b) noexcept {
-    if (__atomic_sub_fetch(&b->owners, 1u, __ATOMIC_ACQ_REL) == 0) ::operator delete(b);
+    if (detail::atomic_fetch_sub<detail::memory_order::acq_rel>(b->owners, 1) == 1)
+      ::operator delete(b);
   }
   static char* characters_of(block* b) noexcept { return reinterpret_cast<char*>(b + 1); }
   static text lost_text() noexcept {
     text made;
     made.block_ = &lost_.start;
-    __atomic_fetch_add(&made.block_->owners, 1u, __ATOMIC_RELAXED);
+    detail::atomic_fetch_add<detail::memory_order::relaxed>(made.block_->owners, 1);
     return made;
   }
   static block* allocate(std::size_t size) noexcept {
@@ -141,7 +146,7 @@ class text_builder {
   ~text_builder() { ::operator delete(block_); }
 
   text_builder& operator<<(const char* string) noexcept {
-    return string == nullptr ? *this : append(string, __builtin_strlen(string));
+    return string == nullptr ? *this : append(string, std::strlen(string));
   }
   text_builder& operator<<(const text& t) noexcept { return append(t.data(), t.size()); }
   text_builder& operator<<(char c) noexcept { return append(&c, 1); }
@@ -162,7 +167,7 @@ class text_builder {
 
   [[gnu::noinline]] text_builder& append(const char* characters, std::size_t count) noexcept {
     if (count == 0 || lost_ || !reserve(size_ + count)) return *this;
-    __builtin_memcpy(text::characters_of(block_) + size_, characters, count);
+    std::memcpy(text::characters_of(block_) + size_, characters, count);
     size_ += count;
     return *this;
   }
@@ -207,7 +212,7 @@ class text_builder {
       return false;
     }
     if (block_ != nullptr) {
-      __builtin_memcpy(text::characters_of(grown), text::characters_of(block_), size_);
+      std::memcpy(text::characters_of(grown), text::characters_of(block_), size_);
       ::operator delete(block_);
     }
     block_ = grown;

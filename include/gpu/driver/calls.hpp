@@ -2,6 +2,7 @@
 /// \file
 /// Checked driver calls: the one place where a `CUresult` becomes a `result`.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/driver/detail/launch_origin.hpp>
 #include <gpu/driver/entry_points.hpp>
@@ -81,8 +82,10 @@ namespace detail {
 /// Returns one function of the table in force, and sets `process` to the state of the process.
 /// Returns null if the table has no such function, or if the driver has not been loaded yet.
 template <auto Member> inline auto find_function(gpu::detail::process_front*& process) noexcept {
-  process = __atomic_load_n(&gpu::detail::known_process, __ATOMIC_ACQUIRE);
-  const entry_points* table = __atomic_load_n(&process->table, __ATOMIC_ACQUIRE);
+  process =
+      gpu::detail::atomic_load<gpu::detail::memory_order::acquire>(gpu::detail::known_process);
+  const entry_points* table =
+      gpu::detail::atomic_load<gpu::detail::memory_order::acquire>(process->table);
   return table->*Member;
 }
 
@@ -101,7 +104,8 @@ inline void record_synchronization(std::uint64_t finished, bool all_streams,
   // ones.
   if (all_streams || reinterpret_cast<std::uintptr_t>(stream) <= 2) {
     const auto get_device = current_entry_points().ctx_get_device;
-    if (__atomic_load_n(&gpu::detail::state_of_process().own_contexts, __ATOMIC_RELAXED) != 0 ||
+    if (gpu::detail::atomic_load<gpu::detail::memory_order::relaxed>(
+            gpu::detail::state_of_process().own_contexts) != 0 ||
         get_device == nullptr || get_device(&device) != CUDA_SUCCESS) {
       return;
     }
@@ -130,8 +134,9 @@ inline void destroy_failed(CUresult code, std::size_t index) noexcept {
 
 /// Returns the table in force. Before the driver is loaded all its members are null.
 inline const entry_points* table_in_force() noexcept {
-  const auto* process = __atomic_load_n(&gpu::detail::known_process, __ATOMIC_ACQUIRE);
-  return __atomic_load_n(&process->table, __ATOMIC_ACQUIRE);
+  const auto* process =
+      gpu::detail::atomic_load<gpu::detail::memory_order::acquire>(gpu::detail::known_process);
+  return gpu::detail::atomic_load<gpu::detail::memory_order::acquire>(process->table);
 }
 
 /// The ways to call one function of the table. The parameters are those of the driver's function,

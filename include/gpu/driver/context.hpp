@@ -4,6 +4,7 @@
 /// `context_scope` makes one current. Most programs need none of them, since a `device` stands for
 /// its primary context wherever a context is asked for.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -276,7 +277,7 @@ inline result<> require(context_ref context, const char* function, source_locati
 
 /// Adds `more`, 1 or -1, to the number of contexts that are not primary.
 inline void count_own_context(int more) noexcept {
-  __atomic_fetch_add(&state_of_process().own_contexts, more, __ATOMIC_RELAXED);
+  atomic_fetch_add<memory_order::relaxed>(state_of_process().own_contexts, more);
 }
 
 struct destroy_context {

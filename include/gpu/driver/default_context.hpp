@@ -3,8 +3,8 @@
 /// `default_context`: a context on the device that the user named, or else on the first one that
 /// can be used.
 
-#include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/error.hpp>
+#include <gpu/core/last_error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>

@@ -20,6 +20,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace gpu { inline namespace v1 {
 
@@ -141,8 +142,7 @@ class device {
     char characters[256] = {};
     GPU_TRY(driver::call<&driver::entry_points::device_get_name>(
         where, &characters[0], static_cast<int>(sizeof characters), native()));
-    return detail::copied_text(characters, __builtin_strlen(characters), "gpu::device::name",
-                               where);
+    return detail::copied_text(characters, std::strlen(characters), "gpu::device::name", where);
   }
 
   /// Returns the size of the device's memory, in bytes. (cuDeviceTotalMem)
@@ -241,7 +241,7 @@ class device {
     char characters[32] = {};
     GPU_TRY(driver::call<&driver::entry_points::device_get_pci_bus_id>(
         where, &characters[0], static_cast<int>(sizeof characters), native()));
-    return detail::copied_text(characters, __builtin_strlen(characters), "gpu::device::pci_bus_id",
+    return detail::copied_text(characters, std::strlen(characters), "gpu::device::pci_bus_id",
                                where);
   }
 

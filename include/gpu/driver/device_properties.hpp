@@ -2,8 +2,8 @@
 /// \file
 /// `device_properties`: all that a device says about itself, read once.
 
-#include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/error_code.hpp>
+#include <gpu/core/last_error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>

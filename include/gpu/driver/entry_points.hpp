@@ -7,6 +7,7 @@
 /// replaced as a whole: before first use with `use_entry_points`, or for a scope with
 /// `scoped_entry_points`. The CPU driver, fault injection and tracing are tables of their own.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
@@ -14,6 +15,7 @@
 #include <gpu/system/mutex.hpp>
 
 #include <cstdint>
+#include <cstring>
 
 namespace gpu { inline namespace v1 { namespace driver {
 
@@ -32,14 +34,15 @@ inline bool uses_libcuda() noexcept {
   const entry_points& table = current_entry_points();
   return table.unavailable == errc{} && table.start_failure == CUDA_SUCCESS &&
          table.unavailable_detail != nullptr &&
-         __builtin_strcmp(table.unavailable_detail, gpu::detail::driver_library_name) == 0;
+         std::strcmp(table.unavailable_detail, gpu::detail::driver_library_name) == 0;
 }
 
 /// Returns a number that grows with each replacement of the table. It distinguishes tables that
 /// were in force one after the other at the same address. The library stores this number with
 /// everything that it remembers about a driver.
 inline std::uint64_t entry_points_generation() noexcept {
-  return __atomic_load_n(&gpu::detail::state_of_process().generation, __ATOMIC_ACQUIRE);
+  return gpu::detail::atomic_load<gpu::detail::memory_order::acquire>(
+      gpu::detail::state_of_process().generation);
 }
 
 /// Puts `table` in force for the whole process, until it is replaced again. Returns the table
@@ -51,7 +54,7 @@ inline const entry_points* use_entry_points(const entry_points* table) noexcept 
   const gpu::detail::scoped_lock lock(state.loading);
   gpu::detail::set_process_hooks(state);
   const entry_points* const before = gpu::detail::put_in_force(state, table);
-  __atomic_add_fetch(&state.generation, 1u, __ATOMIC_ACQ_REL);
+  gpu::detail::atomic_fetch_add<gpu::detail::memory_order::acq_rel>(state.generation, 1);
   return before;
 }
 

@@ -3,6 +3,7 @@
 /// Events, the marks in streams: `event` owns one, `event_ref` names one; `record`, `wait` and
 /// `elapsed` use them.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
@@ -125,7 +126,7 @@ inline result<> require(const event_ref& event, const char* function,
 
 struct destroy_event {
   void operator()(const event_ref& event) const noexcept {
-    const auto keep = __atomic_load_n(&state_of_process().keep_event, __ATOMIC_ACQUIRE);
+    const auto keep = atomic_load<memory_order::acquire>(state_of_process().keep_event);
     if (keep != nullptr && keep(event.native())) return;
     driver::destroy<&driver::entry_points::event_destroy>(event.native());
   }

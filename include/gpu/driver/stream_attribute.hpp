@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 namespace gpu { inline namespace v1 {
@@ -161,7 +162,7 @@ template <> struct stream_attribute_value<stream_attribute::synchronization_poli
   /// A stream without a policy reports a value that is not an enumerator.
   static type read(const CUstreamAttrValue& from) noexcept {
     int value = 0;
-    __builtin_memcpy(&value, &from, sizeof value);
+    std::memcpy(&value, &from, sizeof value);
     const auto policy = static_cast<type>(value);
     return name_of(policy) == nullptr ? type::automatic : policy;
   }

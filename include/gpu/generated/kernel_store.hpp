@@ -8,6 +8,7 @@
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/source.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
@@ -128,7 +129,7 @@ class kernel_store {
     return kernels;
   }
 
-  entry* head() const noexcept { return __atomic_load_n(&first_, __ATOMIC_ACQUIRE); }
+  entry* head() const noexcept { return atomic_load<memory_order::acquire>(first_); }
 
   static const untyped_kernel* look_up(const slot& wanted, const entry* from) noexcept {
     for (const entry* e = from; e != nullptr; e = e->next) {
@@ -148,8 +149,8 @@ class kernel_store {
         delete made;
         return known;
       }
-    } while (!__atomic_compare_exchange_n(&first_, &made->next, made, true, __ATOMIC_RELEASE,
-                                          __ATOMIC_ACQUIRE));
+    } while (!atomic_compare_exchange_weak<memory_order::release, memory_order::acquire>(
+        first_, made->next, made));
     return made->kernels.begin();
   }
 

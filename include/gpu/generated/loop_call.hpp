@@ -2,6 +2,7 @@
 /// \file
 /// `loop_call`: a call of a generated kernel, and the checks of its arguments.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/expected.hpp>
@@ -75,7 +76,7 @@ inline result<const untyped_kernel*> find_kernel(loop_state& state, device on, l
   };
   auto found = attempt();
   if (found.has_value() || !form.by_element || found.error() != errc::compile_failed) return found;
-  __atomic_store_n(&state.by_element, false, __ATOMIC_RELAXED);
+  atomic_store<memory_order::relaxed>(state.by_element, false);
   form.by_element = false;
   return attempt();
 }

@@ -3,6 +3,7 @@
 /// Chooses the form of a generated kernel for the layouts of its arguments, and packs them.
 
 #include <gpu/compiler/detail/device_in_use.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/expected.hpp>
@@ -67,7 +68,7 @@ inline bool allows_width(const loop_operand& operand, const std::ptrdiff_t* stri
 /// Returns the form for contiguous, aligned arguments of fewer than 2^31 elements.
 inline loop_form usual_form(const loop_state& state) noexcept {
   loop_form form;
-  form.by_element = __atomic_load_n(&state.by_element, __ATOMIC_RELAXED);
+  form.by_element = atomic_load<memory_order::relaxed>(state.by_element);
   form.width = form.aligned = state.code.full_width;
   return form;
 }

@@ -10,6 +10,7 @@
 /// context. `known_launches` stands before both steps.
 
 #include <gpu/compiler/detail/text_set.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
@@ -69,8 +70,8 @@ template <class State> class shared_states {
       for (;;) {
         entry* empty = look_up(key, hash, slot);
         if (empty != nullptr) return empty;  // another thread was faster
-        if (__atomic_compare_exchange_n(slot, &empty, made.get(), false, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED))
+        if (atomic_compare_exchange_strong<memory_order::release, memory_order::relaxed>(
+                *slot, empty, made.get()))
           return made.release();
       }
     });
@@ -85,7 +86,7 @@ template <class State> class shared_states {
   entry* look_up(const shared_key& key, std::uint64_t hash, entry**& slot) noexcept {
     slot = &first_;
     for (std::uint64_t bits = hash;; bits = bits >> 2 | bits << 62) {
-      entry* const here = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+      entry* const here = atomic_load<memory_order::acquire>(*slot);
       if (here == nullptr || here->is_of(key, hash)) return here;
       slot = &here->below[bits & 3];
     }

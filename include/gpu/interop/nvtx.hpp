@@ -10,6 +10,7 @@
 /// header speaks the protocol of NVTX 3, by which a tool fills in the functions that it wants to be
 /// called, and needs none of NVIDIA's headers.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/system/environment.hpp>
@@ -145,18 +146,18 @@ inline const void* nvtx_get_table(std::uint32_t wanted) {
 inline void load_nvtx() noexcept {
   using initialize = int (*)(const void* (*)(std::uint32_t));
   const scoped_lock held(nvtx_loading);
-  if (__atomic_load_n(&nvtx_is_loaded, __ATOMIC_ACQUIRE)) return;
+  if (atomic_load<memory_order::acquire>(nvtx_is_loaded)) return;
   const char* const path = environment_variable("NVTX_INJECTION64_PATH");
   void* const library = path != nullptr && *path != '\0' ? open_library(path) : nullptr;
   const auto attach =
       library != nullptr ? find_symbol<initialize>(library, "InitializeInjectionNvtx2") : nullptr;
   if (attach != nullptr && attach(&nvtx_get_table) == 0) nvtx_state = {};
-  __atomic_store_n(&nvtx_is_loaded, true, __ATOMIC_RELEASE);
+  atomic_store<memory_order::release>(nvtx_is_loaded, true);
 }
 
 /// Returns the functions, each of which is null if no tool wants to be called.
 inline const nvtx_functions& nvtx() noexcept {
-  if (!__atomic_load_n(&nvtx_is_loaded, __ATOMIC_ACQUIRE)) load_nvtx();
+  if (!atomic_load<memory_order::acquire>(nvtx_is_loaded)) load_nvtx();
   return nvtx_state;
 }
 

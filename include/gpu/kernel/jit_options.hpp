@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 
 namespace gpu { inline namespace v1 {
@@ -225,7 +226,7 @@ struct jit_log {
     report.info = text(info());
     report.errors = text(errors());
     const std::uint32_t time = arguments.value_of(CU_JIT_WALL_TIME);
-    __builtin_memcpy(&report.milliseconds, &time, sizeof time);
+    std::memcpy(&report.milliseconds, &time, sizeof time);
     report.threads_per_block = arguments.value_of(CU_JIT_THREADS_PER_BLOCK);
   }
 };

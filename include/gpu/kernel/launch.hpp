@@ -2,6 +2,7 @@
 /// \file
 /// `launch`: runs a kernel on a stream.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/located.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -59,11 +60,11 @@ template <class... P, class... A>
 template <class... A>
 result<> check_untyped(kernel_record* kernel, source_location where) noexcept {
   const auto& passed = passed_list<A...>;
-  if (__atomic_load_n(&kernel->fitting_arguments, __ATOMIC_RELAXED) == &passed) {
+  if (atomic_load<memory_order::relaxed>(kernel->fitting_arguments) == &passed) {
     return {};
   }
   GPU_TRY(check_parameters(*kernel, passed_words, kernel->label, passed.list, passed.count, where));
-  __atomic_store_n(&kernel->fitting_arguments, static_cast<const void*>(&passed), __ATOMIC_RELAXED);
+  atomic_store<memory_order::relaxed>(kernel->fitting_arguments, static_cast<const void*>(&passed));
   return {};
 }
 

@@ -2,6 +2,8 @@
 /// \file
 /// `caching_allocator`: allocates device memory in tens of nanoseconds, by reusing freed memory.
 
+#include <gpu/core/detail/atomic.hpp>
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -146,7 +148,8 @@ class caching_allocator : public caching_operations<detail::caching_state> {
   static detail::cached_block* take_from(detail::stream_lane& lane, unsigned long long number,
                                          std::size_t bytes) noexcept {
     lane.lock.lock();
-    const bool still_its_lane = __atomic_load_n(&lane.number, __ATOMIC_ACQUIRE) == number;
+    const bool still_its_lane =
+        detail::atomic_load<detail::memory_order::acquire>(lane.number) == number;
     detail::cached_block* block = still_its_lane ? lane.take(bytes) : nullptr;
     lane.lock.unlock();
     return block;

@@ -2,6 +2,7 @@
 /// \file
 /// The members that `caching_allocator` and `caching_pinned_allocator` share.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -32,7 +33,8 @@ template <class State> class caching_operations {
   /// buffer is destroyed. **Capture**: not allowed; afterwards, destroying buffers during capture
   /// is not allowed either. (cuMemFree, cuMemFreeHost)
   void stop_holding() noexcept {
-    if (state_ != nullptr) __atomic_store_n(&state_->stopped, true, __ATOMIC_RELAXED);
+    if (state_ != nullptr)
+      detail::atomic_store<detail::memory_order::relaxed>(state_->stopped, true);
     trim();
   }
 

@@ -22,6 +22,7 @@
 #include <gpu/memory/device_span.hpp>
 
 #include <cstddef>
+#include <cstring>
 #include <type_traits>
 
 namespace gpu { inline namespace v1 {
@@ -35,7 +36,7 @@ template <class Element> unsigned fill_pattern(const std::remove_cv_t<Element>& 
                 "the driver fills with patterns of 1, 2 or 4 bytes; other values need a kernel, "
                 "but zeros of any type are bytes: see gpu::as_writable_bytes");
   unsigned pattern = 0;
-  __builtin_memcpy(&pattern, &value, sizeof value);
+  std::memcpy(&pattern, &value, sizeof value);
   return pattern;
 }
 

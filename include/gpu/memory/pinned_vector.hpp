@@ -22,6 +22,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <initializer_list>
 #include <type_traits>
 #include <utility>
@@ -340,7 +341,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   }
   static void move_bytes(T* to, const T* from, std::ptrdiff_t count) noexcept {
     if (count > 0) {
-      __builtin_memmove(static_cast<void*>(to), from, static_cast<std::size_t>(count) * sizeof(T));
+      std::memmove(static_cast<void*>(to), from, static_cast<std::size_t>(count) * sizeof(T));
     }
   }
 

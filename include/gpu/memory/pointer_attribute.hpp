@@ -9,10 +9,13 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/device.hpp>
+#include <gpu/driver/device_attribute.hpp>  // IWYU pragma: keep
+#include <gpu/memory/memory_access.hpp>     // IWYU pragma: keep
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace gpu { inline namespace v1 {
 
@@ -68,11 +71,11 @@ inline CUdeviceptr address_of(const volatile void* pointer) noexcept {
 template <class T> T attribute_value(const unsigned char (&bytes)[16]) noexcept {
   if constexpr (std::same_as<T, bool>) {
     unsigned flag = 0;  // the driver's boolean
-    __builtin_memcpy(&flag, bytes, sizeof flag);
+    std::memcpy(&flag, bytes, sizeof flag);
     return flag != 0;
   } else {
     T value{};
-    __builtin_memcpy(&value, bytes, sizeof value);
+    std::memcpy(&value, bytes, sizeof value);
     return value;
   }
 }

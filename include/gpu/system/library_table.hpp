@@ -3,6 +3,7 @@
 /// The function table of a library that is opened on first use: one per process, replaceable as a
 /// whole, and independent of the driver's.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/system/environment.hpp>
@@ -70,9 +71,9 @@ template <class Library> struct library_state {
 
   /// Rejects all calls from now on, for this reason, or for the one given before.
   void abandon(errc why) noexcept {
-    if (__atomic_load_n(&table, __ATOMIC_SEQ_CST) == &abandoned) return;  // others may read it
+    if (atomic_load<memory_order::seq_cst>(table) == &abandoned) return;  // others may read it
     abandoned.unavailable = why;
-    __atomic_store_n(&table, &abandoned, __ATOMIC_SEQ_CST);
+    atomic_store<memory_order::seq_cst>(table, &abandoned);
   }
 
   /// Abandons the library if another thread of the parent was in it: its locks stay locked.
@@ -88,7 +89,7 @@ template <class Library> struct library_state {
     library_state* const state = process_wide<library_state>::if_known();
     if (state == nullptr) return;
     state->abandon(errc::process_exiting);
-    while (__atomic_load_n(&state->users, __ATOMIC_SEQ_CST) > uses_of_thread) ::usleep(200);
+    while (atomic_load<memory_order::seq_cst>(state->users) > uses_of_thread) ::usleep(200);
   }
 
   /// Abandons the library when the main thread's objects are destroyed. `exit` does that before it
@@ -117,14 +118,14 @@ template <class Library> struct library_state {
 template <class Library> class [[nodiscard]] library_use {
  public:
   library_use() noexcept {
-    __atomic_add_fetch(&state_.users, 1u, __ATOMIC_SEQ_CST);
+    atomic_fetch_add<memory_order::seq_cst>(state_.users, 1);
     ++library_state<Library>::uses_of_thread;
   }
   library_use(const library_use&) = delete;
   library_use& operator=(const library_use&) = delete;
   ~library_use() {
     --library_state<Library>::uses_of_thread;
-    __atomic_sub_fetch(&state_.users, 1u, __ATOMIC_RELEASE);
+    atomic_fetch_sub<memory_order::release>(state_.users, 1);
   }
 
  private:
@@ -160,7 +161,7 @@ template <class Library> void load_library(library_state<Library>& state) noexce
 
 /// Returns the table in force, or null before the first use of the library.
 template <class Library> const typename Library::table* library_table_in_force() noexcept {
-  return __atomic_load_n(&library_state<Library>::of_process().table, __ATOMIC_SEQ_CST);
+  return atomic_load<memory_order::seq_cst>(library_state<Library>::of_process().table);
 }
 
 /// Returns the table in force. The first call loads the library, unless a table was put in force.
@@ -180,15 +181,15 @@ template <class Library> const typename Library::table& library_table() noexcept
   on_process_exit(&state_type::abandon_at_exit);
   static_cast<void>(state_type::watch_of_main_thread);  // instantiates it
   // Fails if the process is exiting, or if a table was put in force meanwhile.
-  const bool first = __atomic_compare_exchange_n(&state.table, &table, &state.loaded, false,
-                                                 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  const bool first = atomic_compare_exchange_strong<memory_order::seq_cst, memory_order::seq_cst>(
+      state.table, table, &state.loaded);
   return first ? state.loaded : *table;
 }
 
 /// Puts `table` in force and returns the previous one.
 template <class Library>
 const typename Library::table* use_library_table(const typename Library::table* table) noexcept {
-  return __atomic_exchange_n(&library_state<Library>::of_process().table, table, __ATOMIC_ACQ_REL);
+  return atomic_exchange<memory_order::acq_rel>(library_state<Library>::of_process().table, table);
 }
 
 /// Puts a table in force for a scope, for the whole process: for tests.

@@ -2,6 +2,7 @@
 /// \file
 /// `mutex`, the library's only lock, which knows forks; `scoped_lock` and `condition`.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/system/process_wide.hpp>
 
 #include <linux/futex.h>
@@ -54,8 +55,8 @@ class mutex {
   bool lock() noexcept {
     const std::uint32_t mine = 2 * fork_count() + 1;
     std::uint32_t unlocked = 0;
-    if (__atomic_compare_exchange_n(&holder_, &unlocked, mine, false, __ATOMIC_ACQUIRE,
-                                    __ATOMIC_RELAXED)) {
+    if (atomic_compare_exchange_strong<memory_order::acquire, memory_order::relaxed>(
+            holder_, unlocked, mine)) {
       return true;
     }
     return wait_and_lock(mine);
@@ -65,16 +66,16 @@ class mutex {
   // it. A waiter that comes between the first step and the last is woken by its timeout; to exclude
   // that would take an atomic exchange, which would double the cost of the lock.
   void unlock() noexcept {
-    const bool has_waiters = __atomic_load_n(&has_waiters_, __ATOMIC_RELAXED) != 0;
-    if (has_waiters) __atomic_store_n(&has_waiters_, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&holder_, 0, __ATOMIC_RELEASE);
+    const bool has_waiters = atomic_load<memory_order::relaxed>(has_waiters_) != 0;
+    if (has_waiters) atomic_store<memory_order::relaxed>(has_waiters_, 0);
+    atomic_store<memory_order::release>(holder_, 0);
     if (has_waiters) wake_all(holder_);  // by its address alone
   }
 
   /// Unlocks a lock that was taken over, without repair of what it protects: it is taken over again
   /// by the next `lock`.
   void unlock_unrepaired() noexcept {
-    __atomic_store_n(&holder_, 2 * fork_count() - 1, __ATOMIC_RELEASE);
+    atomic_store<memory_order::release>(holder_, 2 * fork_count() - 1);
   }
 
   /// Makes the lock as new, in a forked child that has only one thread.
@@ -84,15 +85,15 @@ class mutex {
   [[gnu::noinline]] bool wait_and_lock(std::uint32_t mine) noexcept {
     constexpr timespec timeout{0, 1'000'000};
     for (unsigned tries = 0;; ++tries) {
-      std::uint32_t holder = __atomic_load_n(&holder_, __ATOMIC_RELAXED);
+      std::uint32_t holder = atomic_load<memory_order::relaxed>(holder_);
       if (holder != mine) {
         const bool unlocked = holder == 0;
-        if (__atomic_compare_exchange_n(&holder_, &holder, mine, false, __ATOMIC_ACQUIRE,
-                                        __ATOMIC_RELAXED)) {
+        if (atomic_compare_exchange_strong<memory_order::acquire, memory_order::relaxed>(
+                holder_, holder, mine)) {
           return unlocked;
         }
       } else if (tries > 200) {
-        __atomic_store_n(&has_waiters_, 1, __ATOMIC_RELAXED);
+        atomic_store<memory_order::relaxed>(has_waiters_, 1);
         sleep_while(holder_, mine, &timeout);
       }
     }
@@ -127,14 +128,14 @@ class condition {
   /// Unlocks the mutex until another thread calls `notify_all`, and locks it again; may return
   /// early.
   void wait(mutex& locked) noexcept {
-    const std::uint32_t seen = __atomic_load_n(&changes_, __ATOMIC_RELAXED);
+    const std::uint32_t seen = atomic_load<memory_order::relaxed>(changes_);
     locked.unlock();
     sleep_while(changes_, seen, nullptr);
     locked.lock();
   }
   /// To be called while the mutex is locked.
   void notify_all() noexcept {
-    __atomic_add_fetch(&changes_, 1u, __ATOMIC_RELAXED);
+    atomic_fetch_add<memory_order::relaxed>(changes_, 1);
     wake_all(changes_);
   }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/system/write_bytes.hpp>
 
@@ -56,7 +57,7 @@ class new_file {
     for (int attempt = 0; attempt < 100; ++attempt) {
       text_builder name;
       name << name_ << ".part" << ::getpid() << '-'
-           << __atomic_fetch_add(&files, 1u, __ATOMIC_RELAXED);
+           << atomic_fetch_add<memory_order::relaxed>(files, 1);
       text temporary = name.finish();
       if (name_.lost() || temporary.lost()) return ENOMEM;
       file_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

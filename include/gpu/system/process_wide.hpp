@@ -2,6 +2,7 @@
 /// \file
 /// `process_wide`: state that all shared libraries of a process share.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/version.hpp>
 #include <gpu/system/named_memory.hpp>
 #include <gpu/system/process_hooks.hpp>
@@ -22,7 +23,7 @@ template <class State> class process_wide {
   }
 
   /// Returns null before the first call of `get` in this shared library.
-  static State* if_known() noexcept { return __atomic_load_n(&known_, __ATOMIC_ACQUIRE); }
+  static State* if_known() noexcept { return atomic_load<memory_order::acquire>(known_); }
 
  private:
   /// Several threads may be here at once and find the same state. None waits for another, as it
@@ -36,7 +37,7 @@ template <class State> class process_wide {
     State* const found = shared != nullptr ? shared : &private_state;
     pin_library_of(&in_forked_child);
     on_fork_in_child(&in_forked_child);
-    __atomic_store_n(&known_, found, __ATOMIC_RELEASE);
+    atomic_store<memory_order::release>(known_, found);
     return *found;
   }
 

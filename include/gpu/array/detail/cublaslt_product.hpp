@@ -3,6 +3,7 @@
 /// Multiplies matrices with cuBLASLt, if the process has it and it is the faster way.
 
 #include <gpu/array/detail/product_shape.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -73,7 +74,7 @@ class cublaslt_handles {
       functions.destroy(made);
       return known != nullptr ? known->handle : nullptr;
     }
-    __atomic_store_n(&first_, added, __ATOMIC_RELEASE);
+    atomic_store<memory_order::release>(first_, added);
     return made;
   }
 
@@ -91,7 +92,7 @@ class cublaslt_handles {
   };
 
   const entry* find(const slot& wanted) const noexcept {
-    const entry* each = __atomic_load_n(&first_, __ATOMIC_ACQUIRE);
+    const entry* each = atomic_load<memory_order::acquire>(first_);
     while (each != nullptr && !(each->of == wanted)) each = each->next;
     return each;
   }

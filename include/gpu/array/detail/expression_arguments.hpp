@@ -7,6 +7,7 @@
 #include <gpu/array/detail/expression_layout.hpp>
 #include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/detail/operation.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/generated/loop_operands.hpp>
@@ -190,7 +191,7 @@ class expression_arguments {
 /// evaluation, because allocating it takes longer than the rest of a small assignment.
 class evaluation_work {
  public:
-  evaluation_work() noexcept : parts_{__atomic_exchange_n(&kept_, nullptr, __ATOMIC_ACQUIRE)} {
+  evaluation_work() noexcept : parts_{atomic_exchange<memory_order::acquire>(kept_, nullptr)} {
     if (parts_ == nullptr)
       parts_ = new (std::nothrow) parts;
     else
@@ -199,7 +200,7 @@ class evaluation_work {
   evaluation_work(const evaluation_work&) = delete;
   evaluation_work& operator=(const evaluation_work&) = delete;
   ~evaluation_work() {
-    if (parts_ != nullptr) delete __atomic_exchange_n(&kept_, parts_, __ATOMIC_ACQ_REL);
+    if (parts_ != nullptr) delete atomic_exchange<memory_order::acq_rel>(kept_, parts_);
   }
 
   explicit operator bool() const noexcept { return parts_ != nullptr; }

@@ -11,6 +11,7 @@
 #include <gpu/array/detail/known_launches.hpp>
 #include <gpu/array/detail/operation.hpp>
 #include <gpu/array/detail/shared_kernel.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -106,7 +107,7 @@ inline result<const untyped_kernel*> find_form(const evaluation& call, const loo
                                                const expression_arguments& arguments,
                                                const loop_form& usual, std::size_t count,
                                                loop_form& form, merged_axes& axes) {
-  const bool by_element = __atomic_load_n(&loop.state.by_element, __ATOMIC_RELAXED);
+  const bool by_element = atomic_load<memory_order::relaxed>(loop.state.by_element);
   if (arguments.are_plain() && by_element && count <= 0x7000'0000) {
     form = usual;
   } else {

@@ -8,6 +8,7 @@
 #include <gpu/array/detail/expression_layout.hpp>
 #include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/detail/operation.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -143,10 +144,10 @@ class known_launches {
     if (!is_kept(target)) return false;
     const std::uint32_t hash = hash_of(target);
     known_launch& own = launches[hash % count];
-    if (__atomic_exchange_n(&own.busy, 1, __ATOMIC_ACQUIRE) != 0) return false;
+    if (atomic_exchange<memory_order::acquire>(own.busy, 1) != 0) return false;
     const bool found = own.is_of(call, target, hash);
     const result<> done = found ? own.run(call, target.expression) : result<>();
-    __atomic_store_n(&own.busy, 0, __ATOMIC_RELEASE);
+    atomic_store<memory_order::release>(own.busy, 0);
     if (!done.has_value()) return fail(done.error());
     return found;
   }
@@ -159,13 +160,13 @@ class known_launches {
     if (!is_kept(target)) return;
     const std::uint32_t hash = hash_of(target);
     known_launch& own = launches[hash % count];
-    if (__atomic_exchange_n(&own.busy, 1, __ATOMIC_ACQUIRE) != 0) return;
+    if (atomic_exchange<memory_order::acquire>(own.busy, 1) != 0) return;
     if (own.hash == hash) {
       own.set(call, target, kernel, blocks, arguments);
     } else {
       own.forget(hash);
     }
-    __atomic_store_n(&own.busy, 0, __ATOMIC_RELEASE);
+    atomic_store<memory_order::release>(own.busy, 0);
   }
 
  private:

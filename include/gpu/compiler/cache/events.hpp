@@ -2,6 +2,8 @@
 /// \file
 /// `cache_events`: counts what a cache has done.
 
+#include <gpu/core/detail/atomic.hpp>
+
 #include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
@@ -21,10 +23,10 @@ enum class cache_event : unsigned char {
 class cache_events {
  public:
   void add(cache_event event, std::uint64_t count = 1) noexcept {
-    __atomic_fetch_add(&counts_[static_cast<int>(event)], count, __ATOMIC_RELAXED);
+    atomic_fetch_add<memory_order::relaxed>(counts_[static_cast<int>(event)], count);
   }
   std::uint64_t count(cache_event event) const noexcept {
-    return __atomic_load_n(&counts_[static_cast<int>(event)], __ATOMIC_RELAXED);
+    return atomic_load<memory_order::relaxed>(counts_[static_cast<int>(event)]);
   }
 
  private:

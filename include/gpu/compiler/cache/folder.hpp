@@ -4,6 +4,7 @@
 /// it, and a file is written as a whole or not at all.
 
 #include <gpu/compiler/cache/names.hpp>
+#include <gpu/core/detail/atomic.hpp>
 
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/string_ref.hpp>
@@ -303,7 +304,7 @@ class cache_folder {
     ::clock_gettime(CLOCK_REALTIME, &now);
     const auto nanoseconds = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
                              static_cast<std::uint64_t>(now.tv_nsec);
-    const auto count = __atomic_add_fetch(&counter, 1u, __ATOMIC_RELAXED);
+    const auto count = atomic_fetch_add<memory_order::relaxed>(counter, 1) + 1;
     format_into(name, size, "%s%ld-%llx-%llx", temporary_prefix, static_cast<long>(::getpid()),
                 static_cast<unsigned long long>(nanoseconds),
                 static_cast<unsigned long long>(count));

@@ -9,6 +9,7 @@
 #include <gpu/compiler/cache/entry.hpp>
 #include <gpu/compiler/cache/folder.hpp>
 #include <gpu/compiler/toolkit/library_facts.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/libraries/toolkit_library.hpp>
@@ -107,15 +108,15 @@ template <class Library> class toolkit_notes {
     if (library_table_in_force<Library>() != nullptr) return;
     const state* const search = made_once(search_of_process(), [&] { return look(path); });
     if (search == nullptr || search->facts == nullptr) return;
-    __atomic_store_n(&recalled_facts<Library>(), search->facts, __ATOMIC_RELEASE);
+    atomic_store<memory_order::release>(recalled_facts<Library>(), search->facts);
   }
 
   /// Writes a note after the library was opened, if none was found before. `get_facts()` returns
   /// the facts.
   static void write_after_use(const cache_folder& folder, library_facts (*get_facts)()) {
-    state* const search = __atomic_load_n(&search_of_process(), __ATOMIC_ACQUIRE);
+    state* const search = atomic_load<memory_order::acquire>(search_of_process());
     if (search == nullptr || !search->known || library_table_in_force<Library>() == nullptr) return;
-    if (__atomic_exchange_n(&search->written, true, __ATOMIC_ACQ_REL)) return;
+    if (atomic_exchange<memory_order::acq_rel>(search->written, true)) return;
     const library_facts facts = get_facts();
     struct stat about{};
     if (!facts.present() || ::stat(facts.library.c_str(), &about) != 0) return;

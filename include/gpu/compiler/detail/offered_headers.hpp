@@ -2,6 +2,7 @@
 /// \file
 /// `offered_headers`: headers for device code that only some parts of the library have.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/system/shared_library.hpp>
@@ -34,9 +35,9 @@ class offered_headers {
       : first_{headers}, last_{headers + Count} {
     pin_library_of(this);
     // Libraries may be loaded by several threads, and while others compile.
-    next_ = __atomic_load_n(&newest_, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&newest_, &next_, this, false, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED)) {
+    next_ = atomic_load<memory_order::relaxed>(newest_);
+    while (!atomic_compare_exchange_strong<memory_order::release, memory_order::relaxed>(
+        newest_, next_, this)) {
     }
   }
   offered_headers(const offered_headers&) = delete;
@@ -44,7 +45,7 @@ class offered_headers {
 
   /// Returns the text of a header, or an empty text if it is not offered.
   static text find(string_ref name) {
-    const offered_headers* list = __atomic_load_n(&newest_, __ATOMIC_ACQUIRE);
+    const offered_headers* list = atomic_load<memory_order::acquire>(newest_);
     for (; list != nullptr; list = list->next_) {
       for (const device_code_header* each = list->first_; each != list->last_; ++each) {
         if (each->name == name) return required(each->source.to_text());

@@ -8,6 +8,7 @@
 #include <gpu/compiler/nvrtc/include_scan.hpp>
 #include <gpu/compiler/nvrtc/standard_headers.hpp>
 #include <gpu/compiler/program.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
@@ -44,14 +45,14 @@ inline std::uint64_t hash_text(std::uint64_t hash, string_ref header) noexcept {
 /// Returns a hash of the library's headers, which differs between versions of the library.
 inline std::uint64_t mark_of_library_headers() {
   static std::uint64_t mark = 0;  // each thread that finds 0 computes the same
-  if (const std::uint64_t known = __atomic_load_n(&mark, __ATOMIC_RELAXED)) return known;
+  if (const std::uint64_t known = atomic_load<memory_order::relaxed>(mark)) return known;
   std::uint64_t hash =
       hash_text(hash_of_random_headers ^ hash_of_tensor_copy_headers, device_header);
   for (const plain_header& header : plain_headers) hash = hash_text(hash, header.source);
   for (const char* header : {"cstddef", "cmath", "stdint.h"}) {
     hash = hash_text(hash, libcuxx_header(header));
   }
-  __atomic_store_n(&mark, hash, __ATOMIC_RELAXED);
+  atomic_store<memory_order::relaxed>(mark, hash);
   return hash;
 }
 

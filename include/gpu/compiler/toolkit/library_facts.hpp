@@ -4,6 +4,7 @@
 /// different code. They may be known without opening the library, which takes several
 /// milliseconds.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
@@ -152,7 +153,7 @@ template <class Library> const library_facts*& recalled_facts() noexcept {
 /// null if not known, and once the library is open.
 template <class Library> const library_facts* recalled_library() noexcept {
   if (library_table_in_force<Library>() != nullptr) return nullptr;
-  return __atomic_load_n(&recalled_facts<Library>(), __ATOMIC_ACQUIRE);
+  return atomic_load<memory_order::acquire>(recalled_facts<Library>());
 }
 
 }}}  // namespace gpu::v1::detail

@@ -6,6 +6,7 @@
 
 #include <gpu/core/detail/ieee_number.hpp>
 
+#include <bit>
 #include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
@@ -136,7 +137,7 @@ inline decimal_digits digits_of(ieee_number number, const float_format& format,
   wide_number above = below;
   if (uneven) above.multiply(2);
 
-  const int high_bit = 63 - __builtin_clzll(mantissa) + exponent;
+  const int high_bit = 63 - std::countl_zero(mantissa) + exponent;
   const int scaled = high_bit * 30103;  // 0.30103 is log10(2), from above by 5e-9
   int place = (scaled - (scaled < 0 ? 99999 : 0)) / 100000;
   unit.multiply_by_power(10, place);

@@ -7,6 +7,7 @@
 /// inline function, so what that source makes of it also runs in sources compiled otherwise. Code
 /// of the host that meets any number therefore classifies, compares and converts it by its bits.
 
+#include <bit>
 #include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
@@ -36,12 +37,12 @@ class ieee_number {
   ieee_number(double number) noexcept {
     const volatile double written = number;
     const double read = written;
-    bits_ = __builtin_bit_cast(std::uint64_t, read);
+    bits_ = std::bit_cast<std::uint64_t>(read);
   }
   ieee_number(float number) noexcept {
     const volatile float written = number;
     const float read = written;
-    *this = from_bits(__builtin_bit_cast(std::uint32_t, read), float32_format);
+    *this = from_bits(std::bit_cast<std::uint32_t>(read), float32_format);
   }
   ieee_number(int number) noexcept : ieee_number(static_cast<double>(number)) {}
 
@@ -60,7 +61,7 @@ class ieee_number {
     }
     if (size == 0) return made;
     if (exponent == 0 && missing != 0) {  // subnormal here, but not as a double
-      const int shift = stored - (63 - __builtin_clzll(fraction));
+      const int shift = stored - (63 - std::countl_zero(fraction));
       fraction = (fraction << shift) & (hidden - 1);
       exponent = static_cast<std::uint64_t>(1 - shift + 1023 - format.bias());
     } else {
@@ -99,7 +100,7 @@ class ieee_number {
   constexpr ieee_number rounded_to(const float_format& format) const noexcept {
     return from_bits(to_bits(format), format);
   }
-  double value() const noexcept { return __builtin_bit_cast(double, bits_); }
+  double value() const noexcept { return std::bit_cast<double>(bits_); }
 
   constexpr bool is_nan() const noexcept { return size() > infinity_bits; }
   constexpr bool is_finite() const noexcept { return size() < infinity_bits; }

@@ -6,12 +6,13 @@
 #include <gpu/core/string_ref.hpp>
 
 #include <cstddef>
+#include <cstring>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
 /// Removes the first line of `rest` and returns it.
 inline string_ref next_line(string_ref& rest) noexcept {
-  const void* end = __builtin_memchr(rest.data(), '\n', rest.size());
+  const void* end = std::memchr(rest.data(), '\n', rest.size());
   const std::size_t size =
       end == nullptr ? rest.size()
                      : static_cast<std::size_t>(static_cast<const char*>(end) - rest.data());

@@ -3,6 +3,8 @@
 /// `thread_key`: a pointer of each thread's own, with a function that is called when the thread
 /// ends.
 
+#include <gpu/core/detail/atomic.hpp>
+
 #include <pthread.h>
 
 namespace gpu { inline namespace v1 { namespace detail {
@@ -24,14 +26,14 @@ class thread_key {
   thread_key& operator=(const thread_key&) = delete;
   ~thread_key() {
     void* const own = get();
-    const unsigned last = __atomic_exchange_n(&key_, destroyed, __ATOMIC_ACQ_REL);
+    const unsigned last = atomic_exchange<memory_order::acq_rel>(key_, destroyed);
     if (last < first_key) return;
     if (own != nullptr) destroy_(own);
     ::pthread_key_delete(last - first_key);
   }
 
   void* get() const noexcept {
-    const unsigned known = __atomic_load_n(&key_, __ATOMIC_ACQUIRE);
+    const unsigned known = atomic_load<memory_order::acquire>(key_);
     return known >= first_key ? ::pthread_getspecific(known - first_key) : nullptr;
   }
   /// Sets the pointer of the current thread. Returns false and leaves the pointer as it was if the
@@ -46,11 +48,11 @@ class thread_key {
   static constexpr unsigned none = 0, destroyed = 1, first_key = 2;
 
   unsigned made_key() noexcept {
-    unsigned known = __atomic_load_n(&key_, __ATOMIC_ACQUIRE);
+    unsigned known = atomic_load<memory_order::acquire>(key_);
     pthread_key_t made = 0;
     if (known != none || ::pthread_key_create(&made, destroy_) != 0) return known;
-    if (__atomic_compare_exchange_n(&key_, &known, made + first_key, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE)) {
+    if (atomic_compare_exchange_strong<memory_order::acq_rel, memory_order::acquire>(
+            key_, known, made + first_key)) {
       return made + first_key;
     }
     ::pthread_key_delete(made);  // another thread was first

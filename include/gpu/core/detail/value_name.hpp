@@ -4,6 +4,7 @@
 
 #include <gpu/core/detail/name_writer.hpp>
 
+#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
@@ -19,12 +20,12 @@ constexpr void write_hexadecimal(name_writer& out, std::uint64_t value, int digi
 /// Writes a floating-point value exactly; a value without a literal by its bits.
 template <class F> constexpr void write_floating(name_writer& out, F value) noexcept {
   constexpr bool single = sizeof(F) == sizeof(float);
-  const auto bits = __builtin_bit_cast(std::uint64_t, static_cast<double>(value));
+  const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(value));
   const int exponent = static_cast<int>(bits >> 52 & 0x7ff);
   if (exponent == 0x7ff) {
     using word = std::conditional_t<single, std::uint32_t, std::uint64_t>;
     out.put(single ? "__builtin_bit_cast(float, 0x" : "__builtin_bit_cast(double, 0x");
-    write_hexadecimal(out, __builtin_bit_cast(word, value), single ? 8 : 16);
+    write_hexadecimal(out, std::bit_cast<word>(value), single ? 8 : 16);
     return out.put(single ? "u)" : "ull)");
   }
   std::uint64_t mantissa = bits & 0xf'ffff'ffff'ffff;

@@ -6,6 +6,7 @@
 /// Successful synchronizations leave records in the ring too, and rule out the launches before
 /// them.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -30,23 +31,23 @@ inline launch_ring& launches(process_front* process) noexcept {
 
 /// Returns the ticket that the next launch will get. Read it before a synchronization begins.
 inline std::uint64_t launches_so_far(const launch_ring& ring) noexcept {
-  return __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE);
+  return atomic_load<memory_order::acquire>(ring.next);
 }
 
 /// Reads one entry. Returns false if another one has replaced it, or replaces it while it is read.
 inline bool read_record(const launch_ring& ring, std::uint64_t ticket, launch_record& to) noexcept {
   const launch_record& from = ring.records[ticket % launch_ring::size];
-  if (__atomic_load_n(&from.ticket, __ATOMIC_ACQUIRE) != ticket) return false;
+  if (atomic_load<memory_order::acquire>(from.ticket) != ticket) return false;
   to.ticket = ticket;
-  to.label = __atomic_load_n(&from.label, __ATOMIC_RELAXED);
-  to.file = __atomic_load_n(&from.file, __ATOMIC_RELAXED);
-  to.stream = __atomic_load_n(&from.stream, __ATOMIC_RELAXED);
-  to.finished = __atomic_load_n(&from.finished, __ATOMIC_RELAXED);
-  to.line = __atomic_load_n(&from.line, __ATOMIC_RELAXED);
-  to.device = __atomic_load_n(&from.device, __ATOMIC_RELAXED);
+  to.label = atomic_load<memory_order::relaxed>(from.label);
+  to.file = atomic_load<memory_order::relaxed>(from.file);
+  to.stream = atomic_load<memory_order::relaxed>(from.stream);
+  to.finished = atomic_load<memory_order::relaxed>(from.finished);
+  to.line = atomic_load<memory_order::relaxed>(from.line);
+  to.device = atomic_load<memory_order::relaxed>(from.device);
   // This load acquires, so that the fields are read before the test below.
-  to.all_streams = __atomic_load_n(&from.all_streams, __ATOMIC_ACQUIRE);
-  return __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) <= ticket + launch_ring::size;
+  to.all_streams = atomic_load<memory_order::acquire>(from.all_streams);
+  return atomic_load<memory_order::acquire>(ring.next) <= ticket + launch_ring::size;
 }
 
 /// Records a synchronization that succeeded: launches on `stream` (or on all streams of `device`)
@@ -65,14 +66,14 @@ inline void note_synchronization(launch_ring& ring, std::uint64_t finished, CUst
       return;
     }
   } while (true);
-  ticket = __atomic_fetch_add(&ring.next, 1, __ATOMIC_SEQ_CST);
+  ticket = atomic_fetch_add<memory_order::seq_cst>(ring.next, 1);
   launch_record& record = ring.records[ticket % launch_ring::size];
-  __atomic_store_n(&record.label, nullptr, __ATOMIC_RELAXED);
-  __atomic_store_n(&record.stream, stream, __ATOMIC_RELAXED);
-  __atomic_store_n(&record.finished, finished, __ATOMIC_RELAXED);
-  __atomic_store_n(&record.device, device, __ATOMIC_RELAXED);
-  __atomic_store_n(&record.all_streams, all_streams, __ATOMIC_RELAXED);
-  __atomic_store_n(&record.ticket, ticket, __ATOMIC_RELEASE);
+  atomic_store<memory_order::relaxed>(record.label, nullptr);
+  atomic_store<memory_order::relaxed>(record.stream, stream);
+  atomic_store<memory_order::relaxed>(record.finished, finished);
+  atomic_store<memory_order::relaxed>(record.device, device);
+  atomic_store<memory_order::relaxed>(record.all_streams, all_streams);
+  atomic_store<memory_order::release>(record.ticket, ticket);
 }
 
 /// Returns whether a code of the driver reports a fault of queued work, which arrives some time
@@ -91,7 +92,7 @@ struct launch_history {
   bool complete = true;  ///< nothing has been pushed out of the ring yet
 
   explicit launch_history(const launch_ring& ring) noexcept {
-    const std::uint64_t newest = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) - 1;
+    const std::uint64_t newest = atomic_load<memory_order::acquire>(ring.next) - 1;
     const std::uint64_t oldest = newest < launch_ring::size ? 1 : newest - launch_ring::size + 1;
     complete = oldest == 1;
     for (std::uint64_t ticket = oldest; ticket <= newest; ++ticket) {

@@ -3,6 +3,7 @@
 /// The ring in which every launch, copy and fill leaves a record: a fixed size, shared by the
 /// process. Writing is wait-free: one atomic increment and a few stores.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/source_location.hpp>
 
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -61,22 +62,22 @@ template <class... Device>
                                                         const launch_label* label, CUstream stream,
                                                         source_location where,
                                                         Device... device) noexcept {
-  const std::uint64_t ticket = __atomic_fetch_add(&ring.next, 1, __ATOMIC_SEQ_CST);
+  const std::uint64_t ticket = atomic_fetch_add<memory_order::seq_cst>(ring.next, 1);
   launch_record& record = ring.records[ticket % launch_ring::size];
-  __atomic_store_n(&record.label, label, __ATOMIC_RELAXED);
-  __atomic_store_n(&record.file, where.file_name(), __ATOMIC_RELAXED);
-  __atomic_store_n(&record.stream, stream, __ATOMIC_RELAXED);
-  __atomic_store_n(&record.line, where.line(), __ATOMIC_RELAXED);
-  (__atomic_store_n(&record.device, device, __ATOMIC_RELAXED), ...);
-  __atomic_store_n(&record.ticket, ticket, __ATOMIC_RELEASE);
+  atomic_store<memory_order::relaxed>(record.label, label);
+  atomic_store<memory_order::relaxed>(record.file, where.file_name());
+  atomic_store<memory_order::relaxed>(record.stream, stream);
+  atomic_store<memory_order::relaxed>(record.line, where.line());
+  (atomic_store<memory_order::relaxed>(record.device, device), ...);
+  atomic_store<memory_order::release>(record.ticket, ticket);
   return ticket;
 }
 
 /// Removes a launch that the driver rejected. Returns false if another record has replaced it.
 inline bool forget_launch(launch_ring& ring, std::uint64_t ticket) noexcept {
   launch_record& record = ring.records[ticket % launch_ring::size];
-  return __atomic_compare_exchange_n(&record.ticket, &ticket, std::uint64_t{0}, false,
-                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return atomic_compare_exchange_strong<memory_order::relaxed, memory_order::relaxed>(
+      record.ticket, ticket, std::uint64_t{0});
 }
 
 }}}  // namespace gpu::v1::detail

@@ -3,6 +3,7 @@
 /// The memory pools that the library keeps: one for each device, shared by all libraries of the
 /// process.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/system/mutex.hpp>
@@ -37,22 +38,22 @@ struct library_pools {
   const library_pool* find(CUdevice device) const noexcept {
     if (!has(device)) return nullptr;
     const library_pool& entry = of_device[device];
-    const std::uint64_t generation = __atomic_load_n(&entry.generation, __ATOMIC_ACQUIRE);
+    const std::uint64_t generation = atomic_load<memory_order::acquire>(entry.generation);
     return generation == driver::entry_points_generation() + 1 ? &entry : nullptr;
   }
   /// Returns the pool of a device, or null if it has none that is valid for the table in force.
   CUmemoryPool pool_of(CUdevice device) const noexcept {
     const library_pool* const entry = find(device);
-    return entry != nullptr ? __atomic_load_n(&entry->pool, __ATOMIC_RELAXED) : nullptr;
+    return entry != nullptr ? atomic_load<memory_order::relaxed>(entry->pool) : nullptr;
   }
   /// Returns whether a pool was made for a device, be it for a table that is not in force any more.
   bool was_made(CUdevice device) const noexcept {
-    return has(device) && __atomic_load_n(&of_device[device].pool, __ATOMIC_RELAXED) != nullptr;
+    return has(device) && atomic_load<memory_order::relaxed>(of_device[device].pool) != nullptr;
   }
   /// Returns whether `pool` is one of the library's.
   bool contain(CUmemoryPool pool) const noexcept {
     for (const library_pool& each : of_device)
-      if (__atomic_load_n(&each.pool, __ATOMIC_RELAXED) == pool) return true;
+      if (atomic_load<memory_order::relaxed>(each.pool) == pool) return true;
     return false;
   }
 
@@ -68,18 +69,18 @@ struct library_pools {
   /// Call it under `changing`.
   void set(CUdevice device, CUmemoryPool standard, CUmemoryPool pool) noexcept {
     library_pool& entry = of_device[device];
-    __atomic_store_n(&entry.standard, standard, __ATOMIC_RELAXED);
-    __atomic_store_n(&entry.pool, pool, __ATOMIC_RELAXED);
-    __atomic_store_n(&entry.generation, driver::entry_points_generation() + 1, __ATOMIC_RELEASE);
+    atomic_store<memory_order::relaxed>(entry.standard, standard);
+    atomic_store<memory_order::relaxed>(entry.pool, pool);
+    atomic_store<memory_order::release>(entry.generation, driver::entry_points_generation() + 1);
   }
   /// Removes the entry of a device, and returns the pool that was in it if it is valid.
   CUmemoryPool remove(CUdevice device) noexcept {
     const scoped_lock held(changing);
     const CUmemoryPool pool = pool_of(device);
     if (pool != nullptr) {
-      __atomic_store_n(&of_device[device].generation, std::uint64_t{0}, __ATOMIC_RELAXED);
-      __atomic_store_n(&of_device[device].standard, CUmemoryPool{}, __ATOMIC_RELAXED);
-      __atomic_store_n(&of_device[device].pool, CUmemoryPool{}, __ATOMIC_RELAXED);
+      atomic_store<memory_order::relaxed>(of_device[device].generation, std::uint64_t{0});
+      atomic_store<memory_order::relaxed>(of_device[device].standard, CUmemoryPool{});
+      atomic_store<memory_order::relaxed>(of_device[device].pool, CUmemoryPool{});
     }
     return pool;
   }

@@ -4,8 +4,8 @@
 /// count them, and the first call that disables the access takes it from all.
 
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/error_code.hpp>
+#include <gpu/core/last_error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>

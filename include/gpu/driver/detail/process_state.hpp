@@ -3,6 +3,7 @@
 /// The process-wide state of the driver layer: the driver table in force, the record of launches,
 /// and the error reporter.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
@@ -15,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace gpu { inline namespace v1 {
 
@@ -62,18 +64,18 @@ inline process_state& find_process_state() noexcept {
   process_state& state = process_wide<process_state>::get();
   // Each thread, and each shared library, that comes here first may do this; only one succeeds.
   std::uint64_t untouched = 0;
-  __atomic_compare_exchange_n(&state.launches.next, &untouched, std::uint64_t{1}, false,
-                              __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  atomic_compare_exchange_strong<memory_order::seq_cst, memory_order::seq_cst>(
+      state.launches.next, untouched, std::uint64_t{1});
   const driver::entry_points* none = nullptr;
-  __atomic_compare_exchange_n(&state.table, &none, &state.unloaded, false, __ATOMIC_SEQ_CST,
-                              __ATOMIC_SEQ_CST);
-  __atomic_store_n(&state.state, &state, __ATOMIC_RELEASE);
-  __atomic_store_n(&known_process, static_cast<process_front*>(&state), __ATOMIC_RELEASE);
+  atomic_compare_exchange_strong<memory_order::seq_cst, memory_order::seq_cst>(state.table, none,
+                                                                               &state.unloaded);
+  atomic_store<memory_order::release>(state.state, &state);
+  atomic_store<memory_order::release>(known_process, static_cast<process_front*>(&state));
   return state;
 }
 
 inline process_state& state_of_process() noexcept {
-  process_front* const known = __atomic_load_n(&known_process, __ATOMIC_ACQUIRE);
+  process_front* const known = atomic_load<memory_order::acquire>(known_process);
   return known->state != nullptr ? *known->state : find_process_state();
 }
 
@@ -88,10 +90,10 @@ inline CUresult refuse_launch(CUfunction, unsigned, unsigned, unsigned, unsigned
 inline const driver::entry_points* put_in_force(process_state& state,
                                                 const driver::entry_points* table) noexcept {
   const bool launches = table != nullptr && table->launch_kernel != nullptr;
-  __atomic_store_n(&state.launch_kernel, launches ? table->launch_kernel : &refuse_launch,
-                   __ATOMIC_RELEASE);
-  const driver::entry_points* before = __atomic_exchange_n(
-      &state.table, table != nullptr ? table : &state.unloaded, __ATOMIC_ACQ_REL);
+  atomic_store<memory_order::release>(state.launch_kernel,
+                                      launches ? table->launch_kernel : &refuse_launch);
+  const driver::entry_points* before = atomic_exchange<memory_order::acq_rel>(
+      state.table, table != nullptr ? table : &state.unloaded);
   return before != &state.unloaded ? before : nullptr;
 }
 
@@ -100,7 +102,7 @@ inline const driver::entry_points* put_in_force(process_state& state,
 /// child may.
 inline void process_state::after_fork() noexcept {
   loading.reset();
-  const driver::entry_points* in_force = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+  const driver::entry_points* in_force = atomic_load<memory_order::acquire>(table);
   if (in_force == nullptr || (in_force == &unloaded && !is_loading)) return;
   if (in_force->unavailable != errc{} || in_force->start_failure != CUDA_SUCCESS) return;
   forked.unavailable = errc::process_forked;
@@ -165,7 +167,7 @@ inline void load_entry_points(driver::entry_points& table, char* detail,
     const CUresult code =
         resolve(entry.name, &function, entry.version, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &found);
     if (code != CUDA_SUCCESS || found != CU_GET_PROC_ADDRESS_SUCCESS) function = nullptr;
-    __builtin_memcpy(reinterpret_cast<char*>(&table) + entry.offset, &function, sizeof function);
+    std::memcpy(reinterpret_cast<char*>(&table) + entry.offset, &function, sizeof function);
   }
   if (table.init == nullptr) return refuse_without("cuInit");
   table.unavailable_detail = driver_library_name;
@@ -187,10 +189,10 @@ inline void start_driver(driver::entry_points& table) noexcept {
 /// Returns the table in force, and loads the driver first if it has not been loaded.
 inline const driver::entry_points& entry_points_on_first_use() noexcept {
   process_state& state = state_of_process();
-  const driver::entry_points* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
+  const driver::entry_points* table = atomic_load<memory_order::acquire>(state.table);
   if (table != &state.unloaded) return *table;
   const scoped_lock lock(state.loading);
-  table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
+  table = atomic_load<memory_order::acquire>(state.table);
   if (table == &state.unloaded) {
     state.is_loading = true;
     load_entry_points(state.loaded, state.detail, sizeof state.detail);

@@ -3,7 +3,7 @@
 /// Sets the attributes of a kernel node as its description has them: the driver takes them one by
 /// one.
 
-#include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/last_error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -13,6 +13,7 @@
 #include <gpu/graph/node_description.hpp>
 
 #include <cstddef>
+#include <cstring>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -70,7 +71,7 @@ inline result<> reset_other_attributes(graph_node node, const node_parameters& p
           node.context().device().native()));
       initial.value.memSyncDomainMap.remote = domains > 1 ? 1 : 0;
     }
-    if (__builtin_memcmp(&found.value, &initial.value, sizeof found.value) != 0)
+    if (std::memcmp(&found.value, &initial.value, sizeof found.value) != 0)
       GPU_TRY(set_node_attribute(node.native(), initial, where));
   }
   return {};

@@ -4,6 +4,7 @@
 /// `graph_ref` that was made from the owner points to it. User objects of the driver would do the
 /// same, but make each launch take longer.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/context.hpp>
@@ -27,10 +28,10 @@ struct graph_keeper {
   graph_keeper* next = nullptr;  ///< in that list
   std::size_t owners = 1;
 
-  void share() noexcept { __atomic_add_fetch(&owners, 1u, __ATOMIC_RELAXED); }
+  void share() noexcept { atomic_fetch_add<memory_order::relaxed>(owners, 1); }
   /// May be called from a callback that must not call CUDA.
   void drop() noexcept {
-    if (__atomic_sub_fetch(&owners, 1u, __ATOMIC_ACQ_REL) != 0) return;
+    if (atomic_fetch_sub<memory_order::acq_rel>(owners, 1) != 1) return;
     while (moved_in != nullptr) std::exchange(moved_in, moved_in->next)->drop();
     delete this;
   }

@@ -5,6 +5,7 @@
 /// The driver says that a graph no longer needs an object in a callback that must not call CUDA. So
 /// the callback puts the object into a list, and the next operation on any graph destroys it.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/entry_points.hpp>
@@ -22,8 +23,8 @@ struct kept_object {
   // A CUhostFn.
   static void CUDA_CB put_aside_at(void* self) noexcept {
     auto* object = static_cast<kept_object*>(self);
-    while (!__atomic_compare_exchange_n(&put_aside, &object->next, object, true, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED)) {
+    while (!atomic_compare_exchange_weak<memory_order::release, memory_order::relaxed>(
+        put_aside, object->next, object)) {
     }
   }
 };
@@ -39,13 +40,13 @@ template <class T> struct kept_value : kept_object {
 /// Destroys the objects that graphs no longer need, and the shared objects without owners. Relaxes
 /// the thread's capture mode meanwhile: a capture may forbid the calls that destroy a buffer.
 inline void destroy_put_aside() noexcept {
-  if (__atomic_load_n(&kept_object::put_aside, __ATOMIC_RELAXED) == nullptr && !has_unwanted()) {
+  if (atomic_load<memory_order::relaxed>(kept_object::put_aside) == nullptr && !has_unwanted()) {
     return;
   }
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
   const auto exchange = driver::current_entry_points().thread_exchange_stream_capture_mode;
   const bool exchanged = exchange != nullptr && exchange(&mode) == CUDA_SUCCESS;
-  kept_object* each = __atomic_exchange_n(&kept_object::put_aside, nullptr, __ATOMIC_ACQUIRE);
+  kept_object* each = atomic_exchange<memory_order::acquire>(kept_object::put_aside, nullptr);
   while (each != nullptr) {
     kept_object* const next = each->next;
     each->destroy(each);

@@ -3,6 +3,7 @@
 /// Events in nodes of graphs: if the program destroys such an event, the last graph or executable
 /// graph that has it does so instead. The driver would follow the dangling handle.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
@@ -78,9 +79,9 @@ inline bool leave_to_graphs(CUevent native) noexcept {
 /// Takes a share in an event. Returns null if the host has no memory.
 inline shared_event* take_share_in(CUevent native) noexcept {
   process_state& state = state_of_process();
-  if (__atomic_load_n(&state.keep_event, __ATOMIC_ACQUIRE) == nullptr) {
+  if (atomic_load<memory_order::acquire>(state.keep_event) == nullptr) {
     pin_library_of(&leave_to_graphs);
-    __atomic_store_n(&state.keep_event, &leave_to_graphs, __ATOMIC_RELEASE);
+    atomic_store<memory_order::release>(state.keep_event, &leave_to_graphs);
   }
   live_events& all = live_events::of_process();
   const scoped_lock lock(all.lock);

@@ -13,6 +13,7 @@
 #include <gpu/core/text.hpp>
 
 #include <cstddef>
+#include <cstring>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -26,7 +27,7 @@ inline std::size_t find_workspace_register(string_ref ptx) noexcept {
     const char number = rest[name.size()];
     if (starts_with(rest, name) && (number == '1' || number == '2'))
       return static_cast<std::size_t>(at - ptx.begin());
-    at = static_cast<const char*>(__builtin_memchr(at + 1, '%', rest.size() - 1));
+    at = static_cast<const char*>(std::memchr(at + 1, '%', rest.size() - 1));
   }
   return ptx.size();
 }

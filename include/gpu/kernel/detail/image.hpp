@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -15,13 +16,12 @@ enum class image_kind : unsigned char { ptx, cubin, fatbin, unknown };
 
 template <class T> T read_at(bytes_ref image, std::size_t offset) noexcept {
   T value;
-  __builtin_memcpy(&value, image.characters() + offset, sizeof value);
+  std::memcpy(&value, image.characters() + offset, sizeof value);
   return value;
 }
 
 inline image_kind kind_of_image(bytes_ref image) noexcept {
-  if (image.size() >= 4 && __builtin_memcmp(image.data(), "\177ELF", 4) == 0)
-    return image_kind::cubin;
+  if (image.size() >= 4 && std::memcmp(image.data(), "\177ELF", 4) == 0) return image_kind::cubin;
   if (image.size() >= 4 && read_at<std::uint32_t>(image, 0) == 0xba55ed50u) {
     return image_kind::fatbin;
   }
@@ -95,7 +95,7 @@ inline result<> check_image(bytes_ref image, source_location where) noexcept {
                            << " bytes is not a cubin, a fatbin or PTX."));
   }
   if (kind == image_kind::ptx) {
-    if (const void* zero = __builtin_memchr(image.data(), 0, image.size())) {
+    if (const void* zero = std::memchr(image.data(), 0, image.size())) {
       const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - image.characters());
       // Trailing zero bytes may be part of the range; other characters after them may not.
       for (std::size_t i = at; i < image.size(); ++i) {

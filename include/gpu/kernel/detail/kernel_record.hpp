@@ -2,6 +2,7 @@
 /// \file
 /// The record of a kernel: its parameters, and its limits on each device.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/declared_name.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
@@ -60,7 +61,7 @@ inline constinit kernel_record no_kernel{};
 [[gnu::always_inline]] inline const kernel_limits& limits_of(const kernel_record* kernel,
                                                              const stream_ref& stream) noexcept {
   const std::size_t slot = stream_access::device_slot(stream);
-  return *__atomic_load_n(&kernel->limits[slot], __ATOMIC_ACQUIRE);
+  return *atomic_load<memory_order::acquire>(kernel->limits[slot]);
 }
 
 /// Reads the parameters of a kernel from the driver. The caller has made a context current.
@@ -153,7 +154,7 @@ struct kernel_list {
 
   /// Returns the first record for which `is_it(record)` is true, or null.
   template <class Predicate> kernel_record* find(Predicate is_it) const noexcept {
-    kernel_record* record = __atomic_load_n(&first, __ATOMIC_ACQUIRE);
+    kernel_record* record = atomic_load<memory_order::acquire>(first);
     while (record != nullptr && !is_it(*record)) record = record->next;
     return record;
   }
@@ -161,9 +162,9 @@ struct kernel_list {
   /// Adds a record. If two threads add the same kernel at once, it has two records, which is
   /// harmless.
   void add(kernel_record* record) noexcept {
-    record->next = __atomic_load_n(&first, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&first, &record->next, record, true, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED)) {
+    record->next = atomic_load<memory_order::relaxed>(first);
+    while (!atomic_compare_exchange_weak<memory_order::release, memory_order::relaxed>(
+        first, record->next, record)) {
     }
   }
 };

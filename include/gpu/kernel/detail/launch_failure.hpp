@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 namespace gpu { inline namespace v1 { namespace detail {
@@ -40,7 +41,7 @@ inline result<> require_launch_function(bool extended, source_location where) no
 /// Returns whether every launch waits for its kernel, so that a fault is the launch's own.
 inline bool launches_are_blocking() noexcept {
   const char* const value = environment_variable("CUDA_LAUNCH_BLOCKING");
-  return value != nullptr && __builtin_strcmp(value, "1") == 0;
+  return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
 /// Turns the driver's `code` for a launch into an error, and removes the launch's record.

@@ -3,12 +3,13 @@
 /// The state that a module shares with its kernels and with the graphs that use them: the driver's
 /// library, the records of its kernels, and the names of instances of templates.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
+#include <gpu/core/last_error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/source_location.hpp>
@@ -28,6 +29,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -66,7 +68,7 @@ struct module_state : shared_object {
   /// Returns the name that the driver knows for `written`. A variable is requested as `&n::x`, and
   /// asked for without the sign. The text is `lost()` if memory runs out.
   text lowered(string_ref written) const noexcept {
-    for (const module_name* n = __atomic_load_n(&names, __ATOMIC_ACQUIRE); n != nullptr;
+    for (const module_name* n = atomic_load<memory_order::acquire>(names); n != nullptr;
          n = n->next) {
       const string_ref known(n->written);
       if (known == written) return n->lowered;
@@ -83,9 +85,9 @@ struct module_state : shared_object {
       delete name;
       return false;
     }
-    name->next = __atomic_load_n(&names, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&names, &name->next, name, true, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED)) {
+    name->next = atomic_load<memory_order::relaxed>(names);
+    while (!atomic_compare_exchange_weak<memory_order::release, memory_order::relaxed>(
+        names, name->next, name)) {
     }
     return true;
   }
@@ -179,7 +181,7 @@ inline result<> require_whole_name(const char* function, string_ref name,
                              "in the source."),
                         where));
   }
-  const void* const zero = __builtin_memchr(name.data(), 0, name.size());
+  const void* const zero = std::memchr(name.data(), 0, name.size());
   if (zero == nullptr) return {};
   const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - name.data());
   text_builder out;

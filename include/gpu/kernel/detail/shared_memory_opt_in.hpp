@@ -3,6 +3,7 @@
 /// Finds the limits of a kernel on a device, and opts the kernel in to more dynamic shared memory
 /// than usual, for launches, graphs and occupancy.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -44,13 +45,13 @@ inline result<const kernel_limits*> find_limits(const kernel_on_device& target) 
     return read();
   }
   const kernel_limits*& kept = kernel.limits[index];
-  const kernel_limits* limits = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
+  const kernel_limits* limits = atomic_load<memory_order::acquire>(kept);
   if (limits != &no_limits) return limits;
   const scoped_lock lock(kernel_lock());
-  limits = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
+  limits = atomic_load<memory_order::acquire>(kept);
   if (limits != &no_limits) return limits;
   limits = GPU_TRY(read());
-  __atomic_store_n(&kept, limits, __ATOMIC_RELEASE);
+  atomic_store<memory_order::release>(kept, limits);
   return limits;
 }
 
@@ -75,7 +76,7 @@ inline result<> raise_dynamic_shared(const kernel_on_device& target,
   if (kept == nullptr)
     return fail(out_of_host_memory_error(target.function, sizeof(kernel_limits), target.where));
   if (const std::size_t index = device_slot(target.device); index != 0)
-    __atomic_store_n(&target.kernel->limits[index], kept, __ATOMIC_RELEASE);
+    atomic_store<memory_order::release>(target.kernel->limits[index], kept);
   return {};
 }
 

@@ -3,6 +3,7 @@
 /// Objects with shared ownership, such as the code of a module, which is owned by the module, by
 /// each kernel that was looked up in it and by each graph that has kernels of it.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/system/mutex.hpp>
 
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -23,10 +24,10 @@ struct shared_object {
 
   /// Takes a share, and returns whether it could: not of an object that is about to end.
   bool take_share() noexcept {
-    std::size_t now = __atomic_load_n(&shares, __ATOMIC_RELAXED);
+    std::size_t now = atomic_load<memory_order::relaxed>(shares);
     while (now != 0) {
-      if (__atomic_compare_exchange_n(&shares, &now, now + 1, true, __ATOMIC_RELAXED,
-                                      __ATOMIC_RELAXED)) {
+      if (atomic_compare_exchange_weak<memory_order::relaxed, memory_order::relaxed>(shares, now,
+                                                                                     now + 1)) {
         return true;
       }
     }
@@ -67,10 +68,10 @@ struct live_objects {
 
 /// Drops a share. May be called even where CUDA calls are not allowed, as in host functions.
 inline void drop_share(shared_object& object) noexcept {
-  std::size_t now = __atomic_load_n(&object.shares, __ATOMIC_RELAXED);
+  std::size_t now = atomic_load<memory_order::relaxed>(object.shares);
   while (now > 1) {
-    if (__atomic_compare_exchange_n(&object.shares, &now, now - 1, true, __ATOMIC_RELEASE,
-                                    __ATOMIC_RELAXED)) {
+    if (atomic_compare_exchange_weak<memory_order::release, memory_order::relaxed>(object.shares,
+                                                                                   now, now - 1)) {
       return;
     }
   }
@@ -78,14 +79,14 @@ inline void drop_share(shared_object& object) noexcept {
   live_objects& all = live_objects::of_process();
   const scoped_lock lock(all.lock);
   object.next = all.unwanted;
-  __atomic_store_n(&all.unwanted, &object, __ATOMIC_RELEASE);
+  atomic_store<memory_order::release>(all.unwanted, &object);
 }
 
 /// Returns whether `end_unwanted` has something to do.
 inline bool has_unwanted() noexcept {
   const live_objects& all = live_objects::of_process();
-  return __atomic_load_n(&all.unwanted, __ATOMIC_RELAXED) != nullptr &&
-         __atomic_load_n(&all.captures, __ATOMIC_RELAXED) == nullptr;
+  return atomic_load<memory_order::relaxed>(all.unwanted) != nullptr &&
+         atomic_load<memory_order::relaxed>(all.captures) == nullptr;
 }
 
 /// Ends the objects whose last share was dropped. Does nothing during a capture: its nodes may use
@@ -96,11 +97,11 @@ inline void end_unwanted() noexcept {
   if (has_unwanted()) {
     const scoped_lock lock(all.lock);
     if (all.captures == nullptr)
-      each = __atomic_exchange_n(&all.unwanted, nullptr, __ATOMIC_ACQUIRE);
+      each = atomic_exchange<memory_order::acquire>(all.unwanted, nullptr);
   }
   while (each != nullptr) {
     shared_object* const next = each->next;
-    if (__atomic_sub_fetch(&each->shares, 1u, __ATOMIC_ACQ_REL) == 0) each->end(each);
+    if (atomic_fetch_sub<memory_order::acq_rel>(each->shares, 1) == 1) each->end(each);
     each = next;
   }
 }
@@ -139,7 +140,7 @@ inline void add_capture(open_capture& capture) noexcept {
   live_objects& all = live_objects::of_process();
   const scoped_lock lock(all.lock);
   capture.next = all.captures;
-  __atomic_store_n(&all.captures, &capture, __ATOMIC_RELAXED);
+  atomic_store<memory_order::relaxed>(all.captures, &capture);
 }
 
 /// Removes a capture that has ended; its nodes have owners by now.
@@ -149,7 +150,7 @@ inline void remove_capture(open_capture& capture) noexcept {
   open_capture** at = &all.captures;
   // The list is empty in the child of a process that forked meanwhile.
   while (*at != nullptr && *at != &capture) at = &(*at)->next;
-  if (*at != nullptr) __atomic_store_n(at, capture.next, __ATOMIC_RELAXED);
+  if (*at != nullptr) atomic_store<memory_order::relaxed>(*at, capture.next);
 }
 
 /// Returns the list for a kernel. The caller holds the lock, and keeps it while using the list.

@@ -3,6 +3,7 @@
 /// Submits a launch that was checked: leaves its record, and calls cuLaunchKernel or
 /// cuLaunchKernelEx.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/dims.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -62,7 +63,7 @@ inline result<> submit_with_attributes(const prepared_launch& launch, const kern
   process_state& process = *kernel->process;
   const std::uint64_t ticket =
       note_launch(process.launches, &limits.label, recorded_stream(stream.native()), where);
-  const auto function = __atomic_load_n(&process.launch_kernel, __ATOMIC_ACQUIRE);
+  const auto function = atomic_load<memory_order::acquire>(process.launch_kernel);
   const CUresult code =
       function(reinterpret_cast<CUfunction>(kernel->native), config.grid.x, config.grid.y,
                config.grid.z, config.block.x, config.block.y, config.block.z, config.shared_bytes,

@@ -3,9 +3,10 @@
 /// Makes the pool that the library keeps for a device, and gives its free memory back when the
 /// device has too little.
 
-#include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
+#include <gpu/core/last_error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/unique_handle.hpp>
@@ -108,8 +109,8 @@ inline result<> find_library_pool(CUdevice device, CUmemoryPool& pool, CUmemoryP
                                   source_location where) noexcept {
   library_pools& all = library_pools::of_process();
   if (all.find(device) == nullptr) GPU_TRY(make_library_pool_if_possible(device, where));
-  pool = __atomic_load_n(&all.of_device[device].pool, __ATOMIC_RELAXED);
-  standard = __atomic_load_n(&all.of_device[device].standard, __ATOMIC_RELAXED);
+  pool = atomic_load<memory_order::relaxed>(all.of_device[device].pool);
+  standard = atomic_load<memory_order::relaxed>(all.of_device[device].standard);
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/system/mutex.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -249,7 +250,7 @@ class alignas(128) block_arena {
   };
   static size_class class_of(std::size_t units) noexcept {
     if (units < steps) return {0, static_cast<unsigned>(units)};
-    const unsigned highest = 63u - static_cast<unsigned>(__builtin_clzll(units));
+    const unsigned highest = 63u - static_cast<unsigned>(std::countl_zero(units));
     return {highest - step_bits + 1,
             static_cast<unsigned>(units >> (highest - step_bits)) & (steps - 1)};
   }
@@ -266,10 +267,10 @@ class alignas(128) block_arena {
     if (later == 0) {
       const std::uint64_t rows_after = row_map_ & ~((std::uint64_t{2} << at.row) - 1);
       if (rows_after == 0) return search(lists_[at.row][at.step], units * unit);
-      at.row = static_cast<unsigned>(__builtin_ctzll(rows_after));
+      at.row = static_cast<unsigned>(std::countr_zero(rows_after));
       later = step_map_[at.row];
     }
-    return lists_[at.row][__builtin_ctz(later)];
+    return lists_[at.row][std::countr_zero(later)];
   }
 
   static cached_block* search(cached_block* list, std::size_t bytes) noexcept {

@@ -3,8 +3,9 @@
 /// The slow path of `caching_allocator`: a stream without a free block gets memory from other
 /// streams, from the driver, or from the driver after all free segments were freed.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/last_error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -92,7 +93,7 @@ inline void request_segments(caching_state& state, stream_lane& lane) noexcept {
     others_have_some = others_have_some || (&other != &lane && other.has_free_segment());
   });
   if (!others_have_some) return;
-  const unsigned requests = __atomic_add_fetch(&state.requests, 1u, __ATOMIC_RELAXED);
+  const unsigned requests = atomic_fetch_add<memory_order::relaxed>(state.requests, 1) + 1;
   lane.lock.lock();
   lane.answered = requests;
   lane.lock.unlock();

@@ -3,8 +3,8 @@
 /// `segment_cache`: what the states of both caching allocators have in common: the segments that
 /// are held, and when they go back to the driver.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/host_memory.hpp>
-#include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/context.hpp>
@@ -27,22 +27,23 @@ namespace gpu { inline namespace v1 { namespace detail {
 class held_segments {
  public:
   void add(std::size_t bytes) noexcept {
-    __atomic_add_fetch(&segments_, std::size_t{1}, __ATOMIC_RELAXED);
-    const std::size_t now = __atomic_add_fetch(&bytes_, bytes, __ATOMIC_RELAXED);
-    std::size_t peak = __atomic_load_n(&peak_bytes_, __ATOMIC_RELAXED);
-    while (peak < now && !__atomic_compare_exchange_n(&peak_bytes_, &peak, now, true,
-                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    atomic_fetch_add<memory_order::relaxed>(segments_, 1);
+    const std::size_t now = atomic_fetch_add<memory_order::relaxed>(bytes_, bytes) + bytes;
+    std::size_t peak = atomic_load<memory_order::relaxed>(peak_bytes_);
+    while (peak < now &&
+           !atomic_compare_exchange_weak<memory_order::relaxed, memory_order::relaxed>(peak_bytes_,
+                                                                                       peak, now)) {
     }
   }
   void remove(std::size_t segments, std::size_t bytes) noexcept {
-    __atomic_sub_fetch(&segments_, segments, __ATOMIC_RELAXED);
-    __atomic_sub_fetch(&bytes_, bytes, __ATOMIC_RELAXED);
+    atomic_fetch_sub<memory_order::relaxed>(segments_, segments);
+    atomic_fetch_sub<memory_order::relaxed>(bytes_, bytes);
   }
 
-  std::size_t segments() const noexcept { return __atomic_load_n(&segments_, __ATOMIC_RELAXED); }
-  std::size_t bytes() const noexcept { return __atomic_load_n(&bytes_, __ATOMIC_RELAXED); }
+  std::size_t segments() const noexcept { return atomic_load<memory_order::relaxed>(segments_); }
+  std::size_t bytes() const noexcept { return atomic_load<memory_order::relaxed>(bytes_); }
   std::size_t peak_bytes() const noexcept {
-    return __atomic_load_n(&peak_bytes_, __ATOMIC_RELAXED);
+    return atomic_load<memory_order::relaxed>(peak_bytes_);
   }
 
  private:
@@ -90,10 +91,10 @@ template <class Self, class Lane> struct segment_cache {
   // `give_back` that free segments or offer them to other streams.
   std::size_t owners = 1;
 
-  bool is_stopped() const noexcept { return __atomic_load_n(&stopped, __ATOMIC_RELAXED); }
-  void add_owner() noexcept { __atomic_add_fetch(&owners, std::size_t{1}, __ATOMIC_RELAXED); }
+  bool is_stopped() const noexcept { return atomic_load<memory_order::relaxed>(stopped); }
+  void add_owner() noexcept { atomic_fetch_add<memory_order::relaxed>(owners, 1); }
   void drop_owner() noexcept {
-    if (__atomic_sub_fetch(&owners, std::size_t{1}, __ATOMIC_ACQ_REL) == 0) delete &self();
+    if (atomic_fetch_sub<memory_order::acq_rel>(owners, 1) == 1) delete &self();
   }
 
   /// Calls `work(lane, number)` for each lane, which is locked meanwhile.

@@ -3,6 +3,7 @@
 /// The state of a `caching_allocator`: an arena for each stream, and the segments that are free for
 /// all streams.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
@@ -38,7 +39,7 @@ struct stream_lane : cache_lane<caching_state> {
     const bool empty = segments() == nullptr;
     if (empty) {
       stream = its;
-      __atomic_store_n(&number, to, __ATOMIC_RELEASE);
+      atomic_store<memory_order::release>(number, to);
     }
     lock.unlock();
     return empty;
@@ -71,8 +72,8 @@ struct caching_state : segment_cache<caching_state, stream_lane> {
   }
 
   stream_lane* find_lane(unsigned long long number) const noexcept {
-    stream_lane* lane = __atomic_load_n(&buckets[number % bucket_count], __ATOMIC_ACQUIRE);
-    while (lane != nullptr && __atomic_load_n(&lane->number, __ATOMIC_ACQUIRE) != number) {
+    stream_lane* lane = atomic_load<memory_order::acquire>(buckets[number % bucket_count]);
+    while (lane != nullptr && atomic_load<memory_order::acquire>(lane->number) != number) {
       lane = lane->next;
     }
     return lane;
@@ -91,7 +92,7 @@ struct caching_state : segment_cache<caching_state, stream_lane> {
     lane->state = this;
     lane->reassign(number, stream);
     lane->next = bucket;
-    __atomic_store_n(&bucket, lane, __ATOMIC_RELEASE);
+    atomic_store<memory_order::release>(bucket, lane);
     return lane;
   }
 
@@ -156,7 +157,7 @@ struct caching_state : segment_cache<caching_state, stream_lane> {
   /// lane. Call it under `growing`.
   result<> share(stream_lane& lane, source_location where) noexcept {
     lane.lock.lock();
-    lane.answered = __atomic_load_n(&requests, __ATOMIC_RELAXED);
+    lane.answered = atomic_load<memory_order::relaxed>(requests);
     cached_segment* list = lane.remove_free_segments();
     lane.lock.unlock();
     result<> done = share_list(lane.stream, list, where);
@@ -252,7 +253,7 @@ inline void answer_requests_and_unlock(stream_lane& lane) noexcept {
 inline void stream_lane::give_back(returnable& returned) noexcept {
   auto& lane = lock_and_give<stream_lane>(returned);
   if (lane.closing || lane.state->is_stopped()) return free_segments_and_unlock(lane);
-  if (lane.answered != __atomic_load_n(&lane.state->requests, __ATOMIC_RELAXED)) {
+  if (lane.answered != atomic_load<memory_order::relaxed>(lane.state->requests)) {
     return answer_requests_and_unlock(lane);
   }
   lane.lock.unlock();

@@ -3,6 +3,7 @@
 /// `waiting_blocks`: the blocks that `caching_pinned_allocator::free_after` frees once their
 /// streams have caught up.
 
+#include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -36,8 +37,7 @@ struct waiting_block {
 /// Returns a number of the calling thread, from 1, which is unique in the process.
 inline std::size_t number_of_thread() noexcept {
   static std::size_t next = 1;
-  thread_local const std::size_t number =
-      __atomic_fetch_add(&next, std::size_t{1}, __ATOMIC_RELAXED);
+  thread_local const std::size_t number = atomic_fetch_add<memory_order::relaxed>(next, 1);
   return number;
 }
 
