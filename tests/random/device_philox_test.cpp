@@ -1,10 +1,19 @@
 // An engine that counts in device memory, alone and in graphs.
 
 #include "algorithm/algorithm_fixture.hpp"
+#include "support/results.hpp"
 
+#include <gpu/array/creation.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/shape.hpp>
 #include <gpu/random.hpp>
 
+#include <catch2/catch.hpp>
+#include <utility>
 #include <vector>
 
 namespace device_philox_test { namespace {

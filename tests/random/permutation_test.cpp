@@ -3,13 +3,30 @@
 #include "algorithm/algorithm_fixture.hpp"
 #include "random/statistics.hpp"
 
+#include <gpu/array/array.hpp>
+#include <gpu/array/creation.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/array/view_shape.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 #include <gpu/random.hpp>
 
 #include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
+#include "support/results.hpp"
 
 namespace permutation_test { namespace {
 

@@ -5,14 +5,21 @@
 #include <gpu/algorithm/bincount.hpp>
 #include <gpu/algorithm/elementwise.hpp>
 #include <gpu/array.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 #include <gpu/random.hpp>
+#include <gpu/random/detail/poisson_table.hpp>
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 #include <vector>
+#include "support/results.hpp"
 
 namespace poisson_test { namespace {
 

@@ -11,6 +11,7 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/generated/bound_argument.hpp>

@@ -2,7 +2,6 @@
 /// \file
 /// `scatter`: writes elements by index.
 
-#include <gpu/algorithm/elementwise/elementwise_kernel.hpp>
 #include <gpu/algorithm/elementwise/run_elementwise.hpp>
 #include <gpu/algorithm/gather/indexed_call.hpp>
 #include <gpu/algorithm/sort/sort_type.hpp>

@@ -5,6 +5,7 @@
 #include <gpu/array/detail/view_changes.hpp>
 #include <gpu/core/detail/size_product.hpp>
 #include <gpu/core/detail/traits.hpp>
+#include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/core/result.hpp>

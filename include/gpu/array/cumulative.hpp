@@ -33,6 +33,7 @@
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/generated/loop_call.hpp>

@@ -13,6 +13,7 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
 
 #include <cstddef>
 #include <cstdint>

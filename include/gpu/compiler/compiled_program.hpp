@@ -14,6 +14,7 @@
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 
 #include <utility>

@@ -2,6 +2,7 @@
 /// \file
 /// `link`: links compiled code at run time.
 
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/cache/program_cache.hpp>
 #include <gpu/compiler/cache/through_cache.hpp>
 #include <gpu/compiler/compile_cache.hpp>

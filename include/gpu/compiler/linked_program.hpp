@@ -3,6 +3,7 @@
 /// `linked_program`: the result of `link`.
 
 #include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/detail/compiled_state.hpp>
 #include <gpu/compiler/link_input.hpp>
 #include <gpu/compiler/link_options.hpp>

@@ -16,6 +16,7 @@
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -4,8 +4,6 @@
 
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/string_ref.hpp>
-#include <gpu/device/embedded/complex_functions.hpp>
-#include <gpu/device/embedded/complex_power.hpp>
 
 #include <cstddef>
 

@@ -9,6 +9,8 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/device/embedded/boolean.hpp>
+#include <gpu/device/embedded/complex_functions.hpp>
+#include <gpu/device/embedded/complex_power.hpp>
 #include <gpu/device/embedded/loops.hpp>
 #include <gpu/device/embedded/numbers.hpp>
 #include <gpu/generated/complex_calls.hpp>

@@ -6,9 +6,11 @@
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/expected.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/generated/device_names.hpp>

@@ -9,6 +9,7 @@
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>

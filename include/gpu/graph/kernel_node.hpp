@@ -10,6 +10,7 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/graph/graph_node.hpp>
 #include <gpu/graph/node_description.hpp>
+#include <gpu/kernel/detail/argument_owner.hpp>
 #include <gpu/kernel/detail/argument_pack.hpp>  // IWYU pragma: keep
 #include <gpu/kernel/detail/kernel_limits.hpp>
 #include <gpu/kernel/detail/kernel_record.hpp>

@@ -6,6 +6,7 @@
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/context_or_device.hpp>

@@ -26,7 +26,6 @@
 
 #include <cuda.h>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 
 namespace gpu { inline namespace v1 {

@@ -24,6 +24,7 @@
 #include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 #include <gpu/system/library_table.hpp>
 
 #include <cuda.h>

@@ -5,7 +5,6 @@
 #include <gpu/array/creation.hpp>      // IWYU pragma: keep
 #include <gpu/array/detail/fetch.hpp>  // IWYU pragma: keep
 
-#include <type_traits>
 #include <version>  // IWYU pragma: keep
 
 #if defined(__cpp_lib_mdspan)

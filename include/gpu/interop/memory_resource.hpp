@@ -4,6 +4,7 @@
 /// `managed_memory_resource` and `caching_pinned_memory_resource`.
 
 #include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/interop/allocators.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>

@@ -18,7 +18,7 @@
 #include <gpu/system/shared_library.hpp>
 
 #include <cuda.h>
-#include <sys/syscall.h>
+#include <sys/syscall.h>  // IWYU pragma: keep
 #include <unistd.h>
 #include <cstddef>
 #include <cstdint>

@@ -12,6 +12,7 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/driver/context_or_device.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>

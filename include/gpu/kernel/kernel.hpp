@@ -15,6 +15,7 @@
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/kernel/detail/kernel_record.hpp>
+#include <gpu/kernel/detail/shared_object.hpp>
 #include <gpu/kernel/kernel_properties.hpp>
 
 #include <type_traits>

@@ -18,7 +18,9 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/measure/detail/event_timer.hpp>
 #include <gpu/measure/device_condition.hpp>
+#include <gpu/measure/device_peaks.hpp>
 #include <gpu/measure/measurement.hpp>
+#include <gpu/measure/sample_statistics.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/fill.hpp>
 

@@ -3,7 +3,6 @@
 /// `caching_allocator`: allocates device memory in tens of nanoseconds, by reusing freed memory.
 
 #include <gpu/core/detail/atomic.hpp>
-#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>

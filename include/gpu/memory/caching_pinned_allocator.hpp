@@ -3,7 +3,6 @@
 /// `caching_pinned_allocator`: allocates page-locked host memory in tens of nanoseconds, by reusing
 /// freed memory; the driver needs a millisecond.
 
-#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/last_error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>

@@ -10,6 +10,7 @@
 #include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>

@@ -3,6 +3,7 @@
 /// `logging_allocator`: writes a log line for each allocation.
 
 #include <gpu/core/error.hpp>
+#include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/current_context.hpp>

@@ -16,6 +16,8 @@
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/pitched_span.hpp>

@@ -11,6 +11,7 @@
 #include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/driver/context_or_device.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>

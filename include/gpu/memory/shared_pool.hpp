@@ -20,6 +20,7 @@
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/memory_access.hpp>
+#include <gpu/memory/memory_location.hpp>
 #include <gpu/memory/memory_pool.hpp>
 
 #include <cstddef>

@@ -18,6 +18,7 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 #include <gpu/random/discrete_weights.hpp>
 #include <gpu/random/distributions.hpp>
 #include <gpu/random/engines.hpp>

@@ -14,6 +14,7 @@
 #include <gpu/memory/ranges.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/random/detail/curand_vectors.hpp>
+#include <gpu/random/detail/engine_position.hpp>
 #include <gpu/random/detail/sobol_numbers.hpp>
 #include <gpu/random/engines.hpp>
 #include <gpu/random/random_numbers.hpp>

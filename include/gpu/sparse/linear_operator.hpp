@@ -14,6 +14,7 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/generated/arguments.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/device_span.hpp>
 
 #include <concepts>

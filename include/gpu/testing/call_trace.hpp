@@ -4,7 +4,6 @@
 /// result and its time.
 
 #include <gpu/core/error.hpp>
-#include <gpu/driver/detail/driver_errors.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/system/environment.hpp>

@@ -15,6 +15,7 @@
 /// without -ffast-math; the others may be compiled with it.
 
 #include <gpu/core/error_code.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/entry_points.hpp>

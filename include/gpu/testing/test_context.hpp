@@ -3,9 +3,11 @@
 /// Tests of one's own that need a device: `test_context` is the fixture, `why_no_gpu` the reason to
 /// skip those that need a GPU.
 
+#include <gpu/core/source_location.hpp>
 #include <gpu/driver/choose_device.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/default_context.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/error_reporter.hpp>
 #include <gpu/testing/detail/cpu/device_attributes.hpp>
 

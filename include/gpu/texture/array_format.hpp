@@ -4,6 +4,7 @@
 /// and the C++ types that correspond to them.
 
 #include <gpu/core/text.hpp>
+#include <gpu/driver/detail/cuda_header.hpp>  // IWYU pragma: keep
 
 #include <concepts>
 #include <cstddef>

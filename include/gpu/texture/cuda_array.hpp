@@ -17,6 +17,7 @@
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
+#include <gpu/memory/detail/library_pool.hpp>  // IWYU pragma: keep
 #include <gpu/memory/pitched_span.hpp>
 #include <gpu/texture/array_format.hpp>
 #include <gpu/texture/array_shape.hpp>

@@ -15,6 +15,7 @@
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
+#include <gpu/memory/detail/library_pool.hpp>  // IWYU pragma: keep
 #include <gpu/texture/array_format.hpp>
 #include <gpu/texture/array_shape.hpp>
 #include <gpu/texture/cuda_array.hpp>

@@ -4,9 +4,6 @@
 
 #include <gpu/algorithm/reduce/reduction_kernel.hpp>
 #include <gpu/algorithm/reduce/reduction_text.hpp>
-#include <gpu/core/detail/catch_bad_alloc.hpp>
-#include <gpu/core/error.hpp>
-#include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>

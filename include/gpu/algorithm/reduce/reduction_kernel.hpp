@@ -8,6 +8,7 @@
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/expected.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>

@@ -3,6 +3,7 @@
 /// Checks the arguments of `sort`, `sort_pairs` and `argsort`.
 
 #include <gpu/algorithm/sort/run_sort.hpp>
+#include <gpu/algorithm/sort/sort_kernel.hpp>
 #include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>

@@ -4,7 +4,6 @@
 
 #include <gpu/algorithm/sort/sort_program.hpp>
 #include <gpu/algorithm/sort/sort_type.hpp>
-#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -13,7 +12,6 @@
 #include <gpu/driver/detail/queued_call.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/generated/kernel_store.hpp>
-#include <gpu/generated/workspace.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/fill.hpp>

@@ -6,6 +6,7 @@
 #include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/entry_points.hpp>

@@ -10,6 +10,7 @@
 #include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/error.hpp>
+#include <gpu/generated/loop_call.hpp>
 #include <gpu/generated/loop_operands.hpp>
 #include <gpu/generated/shared_elements.hpp>
 

@@ -8,7 +8,6 @@
 #include <gpu/array/detail/expression_text.hpp>
 #include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/detail/operation.hpp>
-#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>

@@ -2,7 +2,6 @@
 /// \file
 /// `intern`: texts that live as long as the process, so that expressions can point at them.
 
-#include <gpu/compiler/detail/text_set.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>

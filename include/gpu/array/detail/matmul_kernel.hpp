@@ -2,9 +2,9 @@
 /// \file
 /// Writes the text of the kernel of matrix products, and launches it.
 
-#include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/product_shape.hpp>
 #include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/program.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>

@@ -2,7 +2,7 @@
 /// \file
 /// `opcode`: what expressions are made of, with the names, the texts and the types of each.
 
-#include <gpu/array/detail/operation_helpers.hpp>
+#include <gpu/array/detail/operation_helpers.hpp>  // IWYU pragma: keep
 
 namespace gpu { inline namespace v1 { namespace detail {
 

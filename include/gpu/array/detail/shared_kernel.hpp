@@ -3,7 +3,6 @@
 /// Elementwise kernels that functions of arrays share.
 
 #include <gpu/algorithm/elementwise/run_elementwise.hpp>
-#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>

@@ -15,6 +15,7 @@
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/array_view.hpp>

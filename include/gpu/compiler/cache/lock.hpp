@@ -5,6 +5,7 @@
 #include <gpu/compiler/cache/digest.hpp>
 #include <gpu/compiler/cache/folder.hpp>
 #include <gpu/compiler/cache/names.hpp>
+#include <gpu/memory/file_descriptor.hpp>
 
 #include <fcntl.h>
 #include <sys/types.h>

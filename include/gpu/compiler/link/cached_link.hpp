@@ -2,6 +2,7 @@
 /// \file
 /// `cached_link`: a link as a request to the cache.
 
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/cache/cache_request.hpp>
 #include <gpu/compiler/cache/conditions.hpp>
 #include <gpu/compiler/cache/digest.hpp>

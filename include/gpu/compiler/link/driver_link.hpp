@@ -3,6 +3,7 @@
 /// `driver_link`: links with the driver, on machines without nvJitLink, and for code that has to be
 /// made for the driver in use.
 
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/link/link_error.hpp>
 #include <gpu/compiler/link/plan.hpp>
 #include <gpu/compiler/link_input.hpp>

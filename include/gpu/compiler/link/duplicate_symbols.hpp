@@ -12,6 +12,7 @@
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 
 #include <cstddef>

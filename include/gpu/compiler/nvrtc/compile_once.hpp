@@ -9,10 +9,12 @@
 #include <gpu/compiler/nvrtc/header_trace.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
 
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/detail/compiled_state.hpp>
 #include <gpu/compiler/kernel_resources.hpp>
 #include <gpu/compiler/options/compile_request.hpp>
+#include <gpu/compiler/program.hpp>
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/error.hpp>
@@ -20,6 +22,7 @@
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/core/version.hpp>

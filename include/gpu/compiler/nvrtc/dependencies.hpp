@@ -4,12 +4,14 @@
 
 #include <gpu/compiler/cache/conditions.hpp>
 #include <gpu/compiler/cache/digest.hpp>
+#include <gpu/compiler/detail/text_set.hpp>
 #include <gpu/compiler/nvrtc/given_headers.hpp>
 #include <gpu/compiler/nvrtc/header_states.hpp>
 #include <gpu/compiler/nvrtc/include_scan.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 
 #include <fcntl.h>

@@ -6,6 +6,7 @@
 #include <gpu/compiler/detail/text_set.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/system/read_file.hpp>
 

@@ -2,6 +2,7 @@
 /// \file
 /// The options of NVRTC that the members of `compile_options` stand for.
 
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/options/chosen_options.hpp>
 #include <gpu/core/result.hpp>

@@ -3,10 +3,12 @@
 /// `recent_request`: the arguments of a call of `compile`. A later call with the same arguments
 /// finds its program without being resolved.
 
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/detail/request_key.hpp>
 #include <gpu/compiler/detail/text_set.hpp>
 #include <gpu/compiler/program.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/calls.hpp>

@@ -6,6 +6,7 @@
 #include <gpu/core/detail/expected/unexpected.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/expected.hpp>
+#include <gpu/core/text.hpp>
 
 #include <utility>
 

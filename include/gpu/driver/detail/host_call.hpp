@@ -11,6 +11,7 @@
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/error_reporter.hpp>
 
 #include <cstddef>
 #include <exception>

@@ -12,6 +12,7 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/stream.hpp>

@@ -8,6 +8,7 @@
 #include <gpu/core/detail/atomic.hpp>
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/kernel/detail/shared_object.hpp>
 

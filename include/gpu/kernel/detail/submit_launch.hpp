@@ -8,8 +8,11 @@
 #include <gpu/core/result.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/launch_ring.hpp>
+#include <gpu/driver/detail/process_state.hpp>
 #include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel/detail/kernel_limits.hpp>
+#include <gpu/kernel/detail/kernel_record.hpp>
 #include <gpu/kernel/detail/launch_failure.hpp>
 #include <gpu/kernel/detail/prepared_launch.hpp>
 #include <gpu/kernel/launch_config.hpp>

@@ -17,6 +17,7 @@
 #include <gpu/driver/detail/primary_context.hpp>
 #include <gpu/driver/detail/queued_call.hpp>
 #include <gpu/driver/detail/refusals.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/detail/element_owner.hpp>

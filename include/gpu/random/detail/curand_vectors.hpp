@@ -3,7 +3,10 @@
 /// The direction vectors and scramble constants of cuRAND's library, which is opened at run time.
 
 #include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/libraries/toolkit_library.hpp>
 

@@ -3,7 +3,9 @@
 /// `engine_position`: where an engine of random numbers is, and its form as text.
 
 #include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 

@@ -5,7 +5,10 @@
 #include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/detail/written_number.hpp>
 #include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/generated/element_type.hpp>
 #include <gpu/generated/loop_operands.hpp>

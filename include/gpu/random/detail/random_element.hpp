@@ -3,6 +3,7 @@
 /// `random_element`: the type of the elements that random numbers are written to.
 
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/string_ref.hpp>
 #include <gpu/generated/element_type.hpp>
 #include <gpu/generated/number_type.hpp>
 

@@ -3,7 +3,6 @@
 /// Finds and launches the kernels that make random numbers.
 
 #include <gpu/algorithm/elementwise/run_elementwise.hpp>
-#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/array/detail/shared_kernel.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/result.hpp>

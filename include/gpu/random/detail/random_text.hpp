@@ -3,8 +3,8 @@
 /// `random_writer`: writes the snippet of a kernel that makes random numbers.
 
 #include <gpu/core/text.hpp>
-#include <gpu/random/detail/mt19937_kernel.hpp>
 #include <gpu/random/detail/random_distribution.hpp>
+#include <gpu/random/detail/random_element.hpp>
 #include <gpu/random/detail/random_request.hpp>
 
 namespace gpu { inline namespace v1 { namespace detail {

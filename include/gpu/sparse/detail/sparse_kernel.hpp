@@ -16,7 +16,6 @@
 #include <gpu/device/embedded/sparse_structure.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/generated/arguments.hpp>
 #include <gpu/generated/element_type.hpp>
 #include <gpu/generated/kernel_store.hpp>
 #include <gpu/generated/workspace.hpp>

@@ -5,6 +5,7 @@
 
 #include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/last_error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/context.hpp>

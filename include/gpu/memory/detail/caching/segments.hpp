@@ -3,10 +3,8 @@
 /// The parts of both caching allocators that deal with segments: the checks of their options, the
 /// size of a new segment, and the error if it does not fit.
 
-#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
-#include <gpu/core/last_error.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
