@@ -1,6 +1,7 @@
 // An engine that counts in device memory, alone and in graphs.
 
 #include "algorithm/algorithm_fixture.hpp"
+#include "support/catch.hpp"
 #include "support/results.hpp"
 
 #include <gpu/array/creation.hpp>
@@ -12,7 +13,6 @@
 #include <gpu/memory/shape.hpp>
 #include <gpu/random.hpp>
 
-#include <catch2/catch.hpp>
 #include <utility>
 #include <vector>
 

@@ -2,6 +2,7 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 #include "random/statistics.hpp"
+#include "support/catch.hpp"
 
 #include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>
@@ -18,7 +19,6 @@
 #include <gpu/random.hpp>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <limits>

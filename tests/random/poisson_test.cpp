@@ -1,6 +1,7 @@
 // Poisson numbers beside the distribution function, which the tests add up on the host.
 
 #include "algorithm/algorithm_fixture.hpp"
+#include "support/catch.hpp"
 
 #include <gpu/algorithm/bincount.hpp>
 #include <gpu/algorithm/elementwise.hpp>
@@ -12,7 +13,6 @@
 #include <gpu/random/detail/poisson_table.hpp>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

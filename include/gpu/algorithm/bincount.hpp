@@ -11,6 +11,7 @@
 #include <gpu/algorithm/reduce_by_key.hpp>
 #include <gpu/algorithm/sort/sort_kernel.hpp>
 #include <gpu/algorithm/sort/sort_type.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -40,7 +41,7 @@ namespace gpu { inline namespace v1 {
 namespace detail {
 
 template <class T> constexpr void check_counted() noexcept {
-  static_assert(std::is_integral_v<T>, "gpu::bincount: elements are integers or bool");
+  static_assert(detail::word_integer<T>, "gpu::bincount: elements are integers or bool");
 }
 
 template <class T> struct largest_family;

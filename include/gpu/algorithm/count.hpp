@@ -6,6 +6,7 @@
 #include <gpu/algorithm/reduce/reduction_kernel.hpp>
 #include <gpu/algorithm/reduce/run_named.hpp>
 #include <gpu/algorithm/sort/sort_type.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
@@ -17,7 +18,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -88,7 +88,7 @@ template <class T, class R> constexpr void check_counted() noexcept {
 }
 template <class T, class R> constexpr void check_truth() noexcept {
   check_compared<T>();
-  static_assert(std::is_integral_v<R>,
+  static_assert(detail::word_integer<R>,
                 "gpu::any_of and gpu::all_of store bools, or 0 and 1 as integers");
 }
 

@@ -3,6 +3,7 @@
 /// `run_length`: finds the runs of equal elements and their lengths.
 
 #include <gpu/algorithm/select/scan_compaction.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
@@ -62,7 +63,7 @@ result<> run_length(const stream_ref& stream, X&& x, Values&& values, Lengths&& 
   detail::check_results<Lengths>();
   static_assert(std::same_as<detail::element_t<Values>, from>,
                 "gpu::run_length: `values` has elements of the type of those of `x`, not const");
-  static_assert(std::is_integral_v<length> && !std::is_const_v<length>,
+  static_assert(detail::word_integer<length> && !std::is_const_v<length>,
                 "gpu::run_length: lengths are integers");
   detail::bound_argument<const from*> elements(x);
   const detail::loop_argument list[] = {elements.get()};

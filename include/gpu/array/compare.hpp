@@ -7,6 +7,7 @@
 #include <gpu/array/detail/along_axis.hpp>
 #include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/view_shape.hpp>  // IWYU pragma: keep
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/stream.hpp>
@@ -18,7 +19,6 @@
 #include <gpu/memory/shape.hpp>
 
 #include <concepts>
-#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -72,7 +72,7 @@ template <class T> struct allclose_family {
       .preamble = close_functions,
       .map = complex_number<T> ? "gpu_close_complex(x[i], y[i], rtol, atol, equal_nan)"
              : short_number<T> ? "gpu_close((float)x[i], (float)y[i], rtol, atol, equal_nan)"
-             : std::is_integral_v<T>
+             : detail::word_integer<T>
                  ? "gpu_close((double)x[i], (double)y[i], rtol, atol, equal_nan)"
                  : "gpu_close(x[i], y[i], rtol, atol, equal_nan)",
       .combine = "a & b",

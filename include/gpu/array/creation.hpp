@@ -12,6 +12,7 @@
 #include <gpu/array/array.hpp>
 #include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/evaluate.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>
@@ -28,7 +29,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -148,14 +148,14 @@ result<detail::array_like<T, A>> ones_like(const stream_ref& stream, const A& a,
 /// **Errors**: `errc::invalid_argument` for a step of 0, and for floating-point numbers of which
 /// the number of elements does not follow.
 template <class T>
-  requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>)
+  requires(detail::plain_number<T> && !std::same_as<T, bool>)
 result<array<T>> arange(const stream_ref& stream, T first, T last, T step = T(1),
                         source_location where = source_location::current()) {
   const std::size_t count = GPU_TRY(detail::count_steps(first, last, step, where));
   auto made = GPU_TRY((gpu::empty<T>(stream, shape<1>{count}, where)));
   // NumPy's step is the difference of the first two elements as they are stored.
   T start = first, by = step;
-  if constexpr (!std::is_integral_v<T>) by = static_cast<T>(static_cast<T>(first + step) - first);
+  if constexpr (!detail::word_integer<T>) by = static_cast<T>(static_cast<T>(first + step) - first);
   const detail::loop_operand out = detail::operand_of(made.view(), made);
   const detail::loop_argument arguments[] = {{&out, nullptr}, {nullptr, &start}, {nullptr, &by}};
   GPU_TRY((detail::run_shared<detail::arange_family<T>, T*, T, T>(
@@ -166,7 +166,7 @@ result<array<T>> arange(const stream_ref& stream, T first, T last, T step = T(1)
 
 /// Makes an array of the numbers from 0 to `count - 1`.
 template <class T>
-  requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>)
+  requires(detail::plain_number<T> && !std::same_as<T, bool>)
 result<array<T>> arange(const stream_ref& stream, T count,
                         source_location where = source_location::current()) {
   return gpu::arange<T>(stream, T(0), count, T(1), where);
@@ -176,7 +176,7 @@ result<array<T>> arange(const stream_ref& stream, T count,
 /// one if `endpoint`. Computed in double as by NumPy's `linspace`, bit for bit, and then converted;
 /// for integers rounded down.
 template <class T>
-  requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>)
+  requires(detail::plain_number<T> && !std::same_as<T, bool>)
 result<array<T>> linspace(const stream_ref& stream, double first, double last, std::size_t count,
                           bool endpoint = true,
                           source_location where = source_location::current()) {
@@ -187,7 +187,7 @@ result<array<T>> linspace(const stream_ref& stream, double first, double last, s
 /// Makes an array of the powers of `base` whose exponents are those of `linspace`. The accuracy is
 /// that of `pow` in double on the device.
 template <class T>
-  requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>)
+  requires(detail::plain_number<T> && !std::same_as<T, bool>)
 result<array<T>> logspace(const stream_ref& stream, double first, double last, std::size_t count,
                           bool endpoint = true, double base = 10,
                           source_location where = source_location::current()) {

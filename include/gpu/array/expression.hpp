@@ -78,7 +78,7 @@ concept array_operand =
 
 /// Numbers of the host.
 template <class N>
-concept host_operand = std::is_arithmetic_v<N> || requires { typename complex_parts<N>::part; } ||
+concept host_operand = detail::plain_number<N> || requires { typename complex_parts<N>::part; } ||
                        (sizeof(N) == 2 && std::is_trivially_copyable_v<N> &&
                         requires(const N& n) { static_cast<float>(n); });
 

@@ -6,6 +6,7 @@
 /// the view faulty.
 
 #include <gpu/array/detail/view_changes.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
@@ -13,7 +14,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 namespace gpu { inline namespace v1 {
@@ -46,7 +46,7 @@ template <detail::viewable A> auto transpose(A&& a) noexcept {
 
 /// Returns a view whose axis `k` is axis number `axes[k]` of `a`. Each axis is named once.
 template <detail::viewable A, class... Axes>
-  requires(std::is_integral_v<Axes> && ...)
+  requires(detail::word_integer<Axes> && ...)
 auto permute_axes(A&& a, Axes... axes) noexcept {
   constexpr int rank = detail::viewed_rank<A>;
   static_assert(sizeof...(Axes) == rank, "gpu::permute_axes names every axis of the view once");
@@ -81,7 +81,7 @@ template <detail::viewable A> auto swap_axes(A&& a, int first, int second) noexc
 /// Returns a view with the elements of the named axes in reverse order, or of all axes if none is
 /// named.
 template <detail::viewable A, class... Axes>
-  requires(std::is_integral_v<Axes> && ...)
+  requires(detail::word_integer<Axes> && ...)
 auto reverse(A&& a, Axes... axes) noexcept {
   constexpr int rank = detail::viewed_rank<A>;
   return detail::changed_view<rank>(static_cast<A&&>(a), [&](detail::view_layout& view) {
@@ -114,7 +114,7 @@ template <detail::viewable A> auto expand_dims(A&& a, int at) noexcept {
 /// Returns a view without the named axes, each of which has 1 element. (Which axes have 1 element
 /// is known only at run time, so they are named.)
 template <detail::viewable A, class... Axes>
-  requires(sizeof...(Axes) > 0 && (std::is_integral_v<Axes> && ...))
+  requires(sizeof...(Axes) > 0 && (detail::word_integer<Axes> && ...))
 auto squeeze(A&& a, Axes... axes) noexcept {
   constexpr int before = detail::viewed_rank<A>;
   static_assert(sizeof...(Axes) <= before, "gpu::squeeze names more axes than the view has");

@@ -5,6 +5,7 @@
 
 #include <gpu/array/detail/view_changes.hpp>
 #include <gpu/array/view_axes.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
@@ -12,7 +13,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -21,7 +21,7 @@ namespace gpu { inline namespace v1 {
 /// describe them in the new shape, as those of a transposed matrix in one axis, the view is faulty:
 /// copy them first.
 template <detail::viewable A, class... Extents>
-  requires(std::is_integral_v<Extents> && ...)
+  requires(detail::word_integer<Extents> && ...)
 auto reshape(A&& a, Extents... extents) noexcept {
   constexpr int rank = int{sizeof...(Extents)};
   static_assert(rank < detail::most_view_axes, "functions of views take at most 15 axes");

@@ -10,6 +10,7 @@
 #include <gpu/compiler/cache/usage.hpp>
 #include <gpu/compiler/compile_cache.hpp>
 #include <gpu/compiler/compile_options.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -150,7 +151,7 @@ template <class Variant> text variant_name(const Variant& variant) {
   text_builder out;
   if constexpr (std::is_convertible_v<const Variant&, string_ref>) {
     out << string_ref(variant);
-  } else if constexpr (std::is_integral_v<Variant>) {
+  } else if constexpr (detail::word_integer<Variant>) {
     out << static_cast<std::int64_t>(variant);
   } else {
     out << string_ref(variant.name);

@@ -3,6 +3,7 @@
 /// `macro_value`: the replacement of a macro in device code, made from a value of the host.
 
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 
@@ -93,7 +94,7 @@ struct macro_value : text {
     requires std::is_convertible_v<const String&, string_ref>
   macro_value(const String& tokens) : text(detail::required(string_ref(tokens).to_text())) {}
   template <class Value>
-    requires(std::is_arithmetic_v<Value> || std::is_enum_v<Value>)
+    requires(detail::plain_number<Value> || std::is_enum_v<Value>)
   macro_value(Value value) : text(detail::required(of(value))) {}
 
  private:
@@ -102,7 +103,7 @@ struct macro_value : text {
       return value ? text("true") : text("false");
     } else if constexpr (std::is_enum_v<Value>) {
       return of(static_cast<std::underlying_type_t<Value>>(value));
-    } else if constexpr (std::is_floating_point_v<Value>) {
+    } else if constexpr (detail::standard_float<Value>) {
       static_assert(sizeof(Value) <= sizeof(double), "device code does not support long double");
       return detail::float_literal(value);
     } else {

@@ -2,6 +2,7 @@
 /// \file
 /// `basic_count`: a number of elements or bytes that is set from an integer of any type.
 
+#include <gpu/core/detail/traits.hpp>
 #include <type_traits>
 
 namespace gpu { inline namespace v1 {
@@ -11,7 +12,7 @@ namespace detail {
 /// An integer, or an enumerator that converts to one.
 template <class I>
 concept counts =
-    std::is_integral_v<I> || (std::is_enum_v<I> && std::is_convertible_v<I, unsigned long long>);
+    detail::word_integer<I> || (std::is_enum_v<I> && std::is_convertible_v<I, unsigned long long>);
 
 /// Returns `value` in an unsigned type; the largest of that if it is negative or does not fit.
 template <class Word, counts I> constexpr Word saturated(I value) noexcept {

@@ -79,8 +79,9 @@ inline const char* find_name(const char* list, int code) noexcept {
 }  // namespace detail
 
 /// The component that reported an error. It determines the type of the code. Converts to a number,
-/// so that domains can be compared, and can be the cases of a `switch`. The domains of libraries
-/// are defined by `gpu/compiler.hpp`, and by the headers of `gpu/interop/` that call the library.
+/// so that domains can be compared, and can be the cases of a `switch`. Those of the driver and of
+/// libraries are defined by `gpu/driver.hpp`, by `gpu/compiler.hpp`, and by the headers of
+/// `gpu/interop/` that call the library.
 class error_domain {
  public:
   static const error_domain gpu;        ///< this library, before it called the driver; an `errc`

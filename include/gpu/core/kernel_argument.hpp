@@ -3,6 +3,7 @@
 /// `kernel_argument`: how a type is passed to a kernel. The launch does not depend on the types
 /// that refer to device memory, nor they on the launch; both use this trait.
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/text.hpp>
 
 #include <concepts>
@@ -104,9 +105,9 @@ concept kernel_convertible = std::is_convertible_v<From, To>;
 template <class From, class To> constexpr bool conversion_mangles() noexcept {
   if constexpr (std::same_as<From, To>) {
     return false;
-  } else if constexpr (std::is_floating_point_v<From>) {
-    return std::is_integral_v<To>;
-  } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
+  } else if constexpr (detail::standard_float<From>) {
+    return detail::word_integer<To>;
+  } else if constexpr (detail::word_integer<From> && detail::word_integer<To>) {
     return std::same_as<To, bool> || sizeof(From) > sizeof(To);
   } else {
     return std::is_pointer_v<From> && std::same_as<To, bool>;
@@ -142,7 +143,7 @@ template <class A, class P> constexpr bool lacks_only_const() noexcept {
 /// Returns whether an argument of type `A` is an integer with more bits than the integer `P`.
 template <class A, class P> constexpr bool has_more_bits() noexcept {
   using value = std::remove_cvref_t<A>;
-  if constexpr (std::is_integral_v<value> && std::is_integral_v<P>)
+  if constexpr (detail::word_integer<value> && detail::word_integer<P>)
     return std::same_as<P, bool> ? !std::same_as<value, bool> : sizeof(value) > sizeof(P);
   return false;
 }
@@ -151,7 +152,7 @@ template <class A, class P> constexpr bool has_more_bits() noexcept {
 template <class P, class A> constexpr P pass_as(A&& argument) noexcept {
   if constexpr (std::is_pointer_v<P> && has_kernel_pointer<A>) {
     return kernel_argument_of<A>::pointer(static_cast<A&&>(argument));
-  } else if constexpr (std::is_arithmetic_v<P>) {
+  } else if constexpr (detail::plain_number<P>) {
     return static_cast<P>(kernel_argument_of<A>::value(static_cast<A&&>(argument)));
   } else {
     return kernel_argument_of<A>::value(static_cast<A&&>(argument));

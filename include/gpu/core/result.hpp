@@ -32,20 +32,23 @@ inline unexpected<cuda_error> fail(cuda_error error) noexcept {
 class [[nodiscard]] stable_result {
  public:
   stable_result() noexcept : error_{no_error()} {}
-  stable_result(unexpected<cuda_error> failure) noexcept : error_{std::move(failure).error()} {}
+  stable_result(unexpected<cuda_error> failure) noexcept
+      : error_{std::move(failure).error()}, has_value_{false} {}
   stable_result(result<> outcome) noexcept
-      : error_{outcome.has_value() ? no_error() : std::move(outcome).error()} {}
+      : error_{outcome.has_value() ? no_error() : std::move(outcome).error()},
+        has_value_{outcome.has_value()} {}
 
   operator result<>() && noexcept {
     if (has_value()) return {};
     return fail(std::move(error_));
   }
-  bool has_value() const noexcept { return error_.call() == nullptr; }
+  bool has_value() const noexcept { return has_value_; }
   explicit operator bool() const noexcept { return has_value(); }
   cuda_error&& error() && noexcept { return std::move(error_); }
 
  private:
-  cuda_error error_;  // without a call if there is none
+  cuda_error error_;
+  bool has_value_ = true;
 };
 
 template <class T> inline constexpr bool is_result = false;

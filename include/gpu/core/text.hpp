@@ -4,6 +4,7 @@
 /// for error messages, compiler logs, and names that must outlive their source.
 
 #include <gpu/core/detail/atomic.hpp>
+#include <gpu/core/detail/traits.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -153,7 +154,7 @@ class text_builder {
 
   /// Appends a number in decimal.
   template <class Integer>
-    requires(std::is_integral_v<Integer> && !std::same_as<Integer, char> &&
+    requires(detail::word_integer<Integer> && !std::same_as<Integer, char> &&
              !std::same_as<Integer, bool>)
   text_builder& operator<<(Integer value) noexcept {
     if constexpr (std::is_signed_v<Integer>) {

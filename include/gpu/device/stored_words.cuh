@@ -2,7 +2,7 @@
 /// \file
 /// Numbers in the memory of an engine, for the kernels of fills.
 
-#include <gpu/device/distributions.cuh>
+#include <gpu/device/sobol.cuh>
 
 class stored_words {
  public:

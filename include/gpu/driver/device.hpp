@@ -17,7 +17,6 @@
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/primary_context.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -182,7 +181,7 @@ class device {
       source_location where = source_location::current()) const noexcept;
 
   // Refuses common guesses; the error says what to write.
-  template <std::integral Index> explicit device(Index) noexcept {
+  template <detail::word_integer Index> explicit device(Index) noexcept {
     static_assert(detail::always_false<Index>, "write gpu::device::get(index)");
   }
   template <class... Arguments> void attribute(const Arguments&...) const noexcept {

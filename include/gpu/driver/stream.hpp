@@ -325,7 +325,7 @@ namespace detail {
 /// What the functions take first that create objects for a device, or a count without it.
 template <class T>
 concept begins_creation =
-    std::is_integral_v<T> || std::is_convertible_v<const T&, context_or_device> ||
+    detail::word_integer<T> || std::is_convertible_v<const T&, context_or_device> ||
     std::is_convertible_v<const T&, stream_ref>;
 
 }  // namespace detail

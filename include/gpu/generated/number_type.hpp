@@ -2,6 +2,7 @@
 /// \file
 /// The numbers that named reductions take, and the types in which they are combined.
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/generated/element_type.hpp>
 
@@ -23,11 +24,11 @@ enum class number_kind : unsigned char {
 template <class T> constexpr number_kind number_kind_of() noexcept {
   if constexpr (std::same_as<T, bool>) {
     return number_kind::boolean;
-  } else if constexpr (std::is_integral_v<T>) {
+  } else if constexpr (word_integer<T>) {
     return number_kind::integer;
   } else if constexpr (std::same_as<T, float> || std::same_as<T, double>) {
     return number_kind::real;
-  } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T> ||
+  } else if constexpr (plain_number<T> || std::is_enum_v<T> || std::is_pointer_v<T> ||
                        !std::is_trivially_copyable_v<T>) {
     return number_kind::none;
   } else if constexpr (sizeof(T) == 2 || sizeof(T) == 8 || sizeof(T) == 16) {
@@ -52,7 +53,7 @@ template <class T>
 concept ordered_number = number<T> && !complex_number<T>;
 /// Numbers that a mean can be.
 template <class T>
-concept fractional_number = std::is_floating_point_v<T> || short_number<T> || complex_number<T>;
+concept fractional_number = standard_float<T> || short_number<T> || complex_number<T>;
 
 /// The type of the real part: of a complex number, or the number itself.
 template <class T> struct real_part_of : std::type_identity<T> {};
@@ -65,12 +66,12 @@ template <class R> using combined_t = std::conditional_t<short_number<R>, float,
 /// The type of a sum of `T`: 64 bits for integers and `bool`, float for numbers of 16 bits.
 template <class T>
 using sum_t = std::conditional_t<
-    std::is_integral_v<T>,
+    word_integer<T>,
     std::conditional_t<std::is_signed_v<T> || std::same_as<T, bool>, std::int64_t, std::uint64_t>,
     combined_t<T>>;
 
 /// The type of a mean of `T`: double for integers and `bool`, float for numbers of 16 bits.
-template <class T> using mean_t = std::conditional_t<std::is_integral_v<T>, double, combined_t<T>>;
+template <class T> using mean_t = std::conditional_t<word_integer<T>, double, combined_t<T>>;
 
 /// `R`, or `Default` if the caller has not named a type.
 template <class R, class Default>
@@ -78,7 +79,7 @@ using chosen_t = std::conditional_t<std::is_void_v<R>, Default, R>;
 
 /// The number that no `T` is above: infinity, or the largest integer.
 template <class T> constexpr T highest_of() noexcept {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (standard_float<T>) {
     return static_cast<T>(__builtin_inf());
   } else if constexpr (std::is_signed_v<T>) {
     return static_cast<T>((std::uint64_t{1} << (8 * sizeof(T) - 1)) - 1);
@@ -88,7 +89,7 @@ template <class T> constexpr T highest_of() noexcept {
 }
 /// The number that no `T` is below.
 template <class T> constexpr T lowest_of() noexcept {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (standard_float<T>) {
     return static_cast<T>(-__builtin_inf());
   } else if constexpr (std::is_signed_v<T>) {
     return static_cast<T>(-highest_of<T>() - 1);

@@ -3,6 +3,7 @@
 /// `launch_config`: the shape of a launch; `launch_attributes_ref`: its attributes; `grid_for`: the
 /// number of blocks that cover a number of elements.
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/dims.hpp>
 
 #include <gpu/core/count.hpp>
@@ -10,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -110,7 +110,7 @@ inline bool is_cooperative(const launch_config& config) noexcept {
 /// bounds check then keeps every thread idle), and the largest `uint32_t`, which `launch` rejects,
 /// if a grid cannot have that many blocks.
 template <class Integer>
-  requires std::is_integral_v<Integer>
+  requires detail::word_integer<Integer>
 constexpr std::uint32_t grid_for(Integer elements, basic_count<std::uint32_t> block) noexcept {
   if (elements <= 0 || block == 0) return 1;
   const std::uint64_t blocks = (static_cast<std::uint64_t>(elements) - 1) / block.value() + 1;

@@ -87,7 +87,7 @@ template <class T> class device_buffer : public detail::device_elements<T> {
     static_assert(detail::always_false<First>,
                   "write gpu::device_buffer<T>::create(stream, count)");
   }
-  template <std::integral Count> static result<device_buffer> create(Count) noexcept {
+  template <detail::word_integer Count> static result<device_buffer> create(Count) noexcept {
     static_assert(detail::always_false<Count>,
                   "write gpu::device_buffer<T>::create(stream, count)");
     return {};

@@ -8,6 +8,7 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/detail/driver_errors.hpp>  // IWYU pragma: keep
 #include <gpu/driver/detail/refusals.hpp>
 
 #include <fcntl.h>

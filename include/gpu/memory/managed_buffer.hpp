@@ -89,7 +89,7 @@ template <class T> class managed_buffer : public detail::host_elements<detail::d
     static_assert(detail::always_false<First>,
                   "write gpu::managed_buffer<T>::create(device, count)");
   }
-  template <std::integral Count> static result<managed_buffer> create(Count) noexcept {
+  template <detail::word_integer Count> static result<managed_buffer> create(Count) noexcept {
     static_assert(detail::always_false<Count>,
                   "write gpu::managed_buffer<T>::create(device, count)");
     return {};

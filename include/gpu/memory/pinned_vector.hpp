@@ -51,7 +51,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     static_assert(detail::always_false<First>,
                   "write gpu::pinned_vector<T>::create(device, count)");
   }
-  template <std::integral Count> static result<pinned_vector> create(Count) noexcept {
+  template <detail::word_integer Count> static result<pinned_vector> create(Count) noexcept {
     static_assert(detail::always_false<Count>,
                   "write gpu::pinned_vector<T>::create(device, count)");
     return {};

@@ -3,9 +3,9 @@
 /// `shape<Rank>`: the extents of an array.
 
 #include <gpu/core/detail/size_product.hpp>
+#include <gpu/core/detail/traits.hpp>
 
 #include <cstddef>
-#include <type_traits>
 
 namespace gpu { inline namespace v1 {
 
@@ -20,10 +20,10 @@ template <int Rank> class shape {
   /// Makes a shape of extents 0; of rank 0, the shape of one element.
   constexpr shape() noexcept = default;
   template <class... Extents>
-    requires(sizeof...(Extents) == Rank && Rank > 0 && (std::is_integral_v<Extents> && ...))
+    requires(sizeof...(Extents) == Rank && Rank > 0 && (detail::word_integer<Extents> && ...))
   constexpr shape(Extents... extents) noexcept : extents_{static_cast<std::size_t>(extents)...} {}
   template <class Extent>
-    requires(Rank > 0 && std::is_integral_v<Extent>)
+    requires(Rank > 0 && detail::word_integer<Extent>)
   constexpr shape(const Extent (&extents)[std::size_t{Rank}]) noexcept {
     for (int axis = 0; axis < Rank; ++axis)
       extents_[axis] = static_cast<std::size_t>(extents[axis]);

@@ -2,8 +2,8 @@
 /// \file
 /// `slice`: a range of indices with a step, as in Python.
 
-#include <concepts>
 #include <cstddef>
+#include <gpu/core/detail/traits.hpp>
 #include <type_traits>
 
 namespace gpu { inline namespace v1 {
@@ -15,7 +15,7 @@ namespace detail {
 
 /// Returns an index or an axis as a signed number. One of an unsigned type is never negative: what
 /// is too large for a signed number stays too large.
-template <std::integral I> constexpr std::ptrdiff_t signed_index(I index) noexcept {
+template <detail::word_integer I> constexpr std::ptrdiff_t signed_index(I index) noexcept {
   const auto number = static_cast<std::ptrdiff_t>(index);
   return !std::is_signed_v<I> && number < 0 ? to_end : number;
 }
@@ -33,7 +33,8 @@ struct slice {
   constexpr slice() noexcept = default;
   constexpr slice(std::ptrdiff_t from, std::ptrdiff_t to, std::ptrdiff_t by = 1) noexcept
       : first{from}, last{to}, step{by} {}
-  template <std::integral From, std::integral To, std::integral By = std::ptrdiff_t>
+  template <detail::word_integer From, detail::word_integer To,
+            detail::word_integer By = std::ptrdiff_t>
     requires(!std::is_signed_v<From> || !std::is_signed_v<To> || !std::is_signed_v<By>)
   constexpr slice(From from, To to, By by = 1) noexcept
       : first{detail::signed_index(from)},

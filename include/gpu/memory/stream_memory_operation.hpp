@@ -4,6 +4,7 @@
 
 #include <gpu/core/detail/enumerator_name.hpp>
 #include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -115,7 +116,7 @@ class memory_operation {
   /// The 64-bit operations have the numbers of the 32-bit ones, plus 3.
   template <class Range, class T>
   static memory_operation about(Range& word, T value, CUstreamBatchMemOpType narrow) noexcept {
-    static_assert(std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8),
+    static_assert(detail::word_integer<T> && (sizeof(T) == 4 || sizeof(T) == 8),
                   "a stream waits for and writes integers of 4 or 8 bytes");
     static_assert(CU_STREAM_MEM_OP_WAIT_VALUE_64 == CU_STREAM_MEM_OP_WAIT_VALUE_32 + 3 &&
                   CU_STREAM_MEM_OP_WRITE_VALUE_64 == CU_STREAM_MEM_OP_WRITE_VALUE_32 + 3);

@@ -12,6 +12,7 @@
 /// doubles, else in float, and then converted.
 
 #include <gpu/array/view_axes.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/generated/number_type.hpp>
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/shape.hpp>
@@ -29,7 +30,7 @@ namespace gpu { inline namespace v1 {
 namespace detail {
 
 template <class T>
-concept random_real = std::is_floating_point_v<T> || short_number<T>;
+concept random_real = detail::standard_float<T> || short_number<T>;
 
 template <class T, random_kind Kind, class Engine, int Rank>
 auto make_random(Engine& engine, const shape<Rank>& extents, double a, double b) noexcept {
@@ -44,7 +45,7 @@ auto make_random(Engine& engine, const shape<Rank>& extents, double a, double b)
 /// Integers all of whose bits are random. Those of up to 32 bits are the lowest of one number of
 /// the engine, those of 64 bits two numbers, low half first.
 template <class T, detail::random_engine Engine, int Rank>
-  requires(std::is_integral_v<T> && !std::same_as<T, bool>)
+  requires(detail::word_integer<T> && !std::same_as<T, bool>)
 auto random_bits(Engine& engine, const shape<Rank>& extents) noexcept {
   if constexpr (detail::is_quasi_random<Engine>) {
     static_assert(8 * sizeof(T) == Engine::bits,
@@ -70,7 +71,7 @@ auto uniform_from(Engine& engine, const shape<Rank>& extents, double low = 0,
 
 /// Integers from `low` to `high`, both of which occur. All are exactly equally likely.
 template <class T, detail::independent_engine Engine, int Rank>
-  requires(std::is_integral_v<T> && !std::same_as<T, bool>)
+  requires(detail::word_integer<T> && !std::same_as<T, bool>)
 auto uniform_integers(Engine& engine, const shape<Rank>& extents, T low, T high) noexcept {
   detail::random_distribution d{.kind = detail::random_kind::integers};
   d.a = static_cast<double>(low);

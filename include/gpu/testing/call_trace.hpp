@@ -4,6 +4,7 @@
 /// result and its time.
 
 #include <gpu/core/error.hpp>
+#include <gpu/driver/detail/driver_errors.hpp>  // IWYU pragma: keep
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/system/environment.hpp>

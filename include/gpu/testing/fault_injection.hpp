@@ -8,6 +8,7 @@
 #include <gpu/core/detail/written_number.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/driver/detail/driver_errors.hpp>  // IWYU pragma: keep
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/error_reporter.hpp>
 #include <gpu/testing/interposed_table.hpp>

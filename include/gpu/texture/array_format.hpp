@@ -3,6 +3,7 @@
 /// Element types of CUDA arrays: `array_format` for one channel, `texel_format` for a whole texel,
 /// and the C++ types that correspond to them.
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>  // IWYU pragma: keep
 
@@ -63,7 +64,7 @@ struct texel_format {
 namespace detail {
 
 template <class T>
-concept channel_integer = std::is_integral_v<T> && !std::same_as<T, bool> && sizeof(T) <= 4;
+concept channel_integer = detail::word_integer<T> && !std::same_as<T, bool> && sizeof(T) <= 4;
 
 template <class T> struct channels_of {
   using channel = T;

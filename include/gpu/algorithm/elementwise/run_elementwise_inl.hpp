@@ -39,7 +39,7 @@ inline result<index_sequence> resolve_slice(const char* function, const slice& s
                       where));
 }
 
-GPU_INLINE stable_result run_elementwise(const loop_call& call, const slice* range) {
+GPU_DETAIL_INLINE stable_result run_elementwise(const loop_call& call, const slice* range) {
   const snippet& code = call.code();
   GPU_TRY(require(call.stream, code.function, call.where));
   std::size_t count = 0;
@@ -84,7 +84,7 @@ GPU_INLINE stable_result run_elementwise(const loop_call& call, const slice* ran
                           arguments.pointers(), call.where);
 }
 
-GPU_INLINE stable_result describe_elementwise(loop_state& state, string_ref names, string_ref body,
+GPU_DETAIL_INLINE stable_result describe_elementwise(loop_state& state, string_ref names, string_ref body,
                                               const snippet_options& options,
                                               source_location where) {
   GPU_TRY(describe_snippet(state.code, names, body, options, where));

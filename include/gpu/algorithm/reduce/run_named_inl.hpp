@@ -41,7 +41,7 @@ inline result<> check_result_count(const loop_call& call, std::uint64_t most, st
                       length, most));
 }
 
-GPU_INLINE stable_result run_named_to_host(shared_reductions& all, const named_reduction& from,
+GPU_DETAIL_INLINE stable_result run_named_to_host(shared_reductions& all, const named_reduction& from,
                                            const named_call& made, void* values) {
   named_kernels& kernels = *GPU_TRY(find_named(all, from, made.where));
   const loop_call call{kernels, made.stream, made.where, made.arguments};
@@ -49,7 +49,7 @@ GPU_INLINE stable_result run_named_to_host(shared_reductions& all, const named_r
   return reduce_to_host(call, values);
 }
 
-GPU_INLINE stable_result run_named_into(shared_reductions& all, const named_reduction& from,
+GPU_DETAIL_INLINE stable_result run_named_into(shared_reductions& all, const named_reduction& from,
                                         const named_call& made, const reduction_output* outputs) {
   named_kernels& kernels = *GPU_TRY(find_named(all, from, made.where));
   const loop_call call{kernels, made.stream, made.where, made.arguments};

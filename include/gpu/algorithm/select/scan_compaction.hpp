@@ -4,6 +4,7 @@
 
 #include <gpu/algorithm/scan/scan_kernel.hpp>
 #include <gpu/algorithm/scan/scan_shared.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -449,7 +450,7 @@ template <class T> constexpr std::uint64_t most_of() noexcept {
 /// Describes the argument for a count.
 template <class Count> named_elements name_count(Count& count) noexcept {
   using type = element_t<Count>;
-  static_assert(std::is_integral_v<type> && !std::is_const_v<type> && !std::same_as<type, bool>,
+  static_assert(word_integer<type> && !std::is_const_v<type> && !std::same_as<type, bool>,
                 "the count is an integer in device memory");
   return name_elements("count", count);
 }

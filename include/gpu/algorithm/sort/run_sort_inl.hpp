@@ -97,7 +97,7 @@ inline result<> sort_in_sweeps(const sort_request& request, bool wide) {
   return {};
 }
 
-GPU_INLINE stable_result run_sort(const sort_request& request) {
+GPU_DETAIL_INLINE stable_result run_sort(const sort_request& request) {
   if (request.count == 0) return {};
   if (request.count <= block_tile.size()) return sort_in_block(request, request.count);
   return sort_in_sweeps(request, request.count >= least_wide_sort);

@@ -39,7 +39,7 @@ struct sort_key {
 };
 
 template <class T> constexpr bool is_device_type(string_ref name) noexcept {
-  if constexpr (sizeof(T) == 2 && !std::is_arithmetic_v<T> && !std::is_enum_v<T> &&
+  if constexpr (sizeof(T) == 2 && !detail::plain_number<T> && !std::is_enum_v<T> &&
                 !std::is_pointer_v<T>) {
     return element_type_of<T>().name == name;
   } else {
@@ -50,7 +50,7 @@ template <class T> constexpr bool is_device_type(string_ref name) noexcept {
 /// The types that can be sorted by: arithmetic types except `long double`, `__half` and
 /// `__nv_bfloat16`.
 template <class T>
-concept sortable = (std::is_arithmetic_v<T> && !std::same_as<T, long double>) ||
+concept sortable = (detail::plain_number<T> && !std::same_as<T, long double>) ||
                    is_device_type<T>("gpu::half") || is_device_type<T>("gpu::bfloat16");
 
 template <class T> constexpr sort_key sort_key_of() noexcept {

@@ -146,7 +146,7 @@ template <class T> constexpr element_kind kind_of() noexcept {
     return element_kind::boolean;
   } else if constexpr (one_of<T, char8_t, char16_t, char32_t, wchar_t, long double>) {
     return element_kind::none;
-  } else if constexpr (std::is_integral_v<T>) {
+  } else if constexpr (word_integer<T>) {
     return integer_of(std::is_signed_v<T>, int{sizeof(T)});
   } else if constexpr (std::same_as<T, float>) {
     return element_kind::float32;

@@ -5,6 +5,7 @@
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/operation.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/generated/loop_operands.hpp>
@@ -82,10 +83,10 @@ struct host_number {
 
 template <class N> host_number describe_number(const N& value) noexcept {
   host_number made{kind_of<N>()};
-  if constexpr (std::is_integral_v<N>) {
+  if constexpr (detail::word_integer<N>) {
     made.integer = static_cast<std::uint64_t>(value);
     made.real = static_cast<double>(value);
-  } else if constexpr (std::is_floating_point_v<N>) {
+  } else if constexpr (detail::standard_float<N>) {
     made.real = value;
   } else if constexpr (number_kind_of<N>() == number_kind::complex) {
     made.real = value.real();

@@ -20,9 +20,8 @@ using interned_text = shared_states<no_state>::entry;
 /// to the base of 4.
 inline const interned_text* intern(string_ref characters) noexcept {
   static constinit shared_states<no_state> all;  // no guard, so no lock in a fork
-  const result<interned_text*> found =
-      all.find("gpu::formula", {characters}, source_location::current(),
-               [](no_state&) -> result<> { return {}; });
+  const result<interned_text*> found = all.find("gpu::formula", {characters}, source_location{},
+                                                [](no_state&) -> result<> { return {}; });
   return found.has_value() ? *found : nullptr;
 }
 

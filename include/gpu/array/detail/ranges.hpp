@@ -6,6 +6,7 @@
 #include <gpu/array/detail/shared_kernel.hpp>
 #include <gpu/array/view_axes.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
@@ -37,7 +38,7 @@ template <class T>
 result<std::size_t> count_steps(T first, T last, T step, source_location where) noexcept {
   const char* reason = nullptr;
   bool stands_still = false;
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (word_integer<T>) {
     stands_still = step == T(0);
   } else {
     stands_still = ieee_number(step) == 0;
@@ -46,7 +47,7 @@ result<std::size_t> count_steps(T first, T last, T step, source_location where) 
     reason =
         "the step is 0, so the last value is never reached. Pass a step of another value, "
         "negative to go down.";
-  } else if constexpr (std::is_integral_v<T>) {
+  } else if constexpr (word_integer<T>) {
     const auto from = static_cast<std::uint64_t>(first), to = static_cast<std::uint64_t>(last);
     const auto by = static_cast<std::uint64_t>(step);
     if (step > T(0)) return first < last ? (to - from - 1) / by + 1 : 0;
@@ -68,7 +69,7 @@ result<std::size_t> count_steps(T first, T last, T step, source_location where) 
 template <class T> text arange_text() {
   text_builder out;
   const string_ref name = element_type_of<T>().name;
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (word_integer<T>) {
     out << "out[i] = (" << name
         << ")((unsigned long long)first + (unsigned long long)i * (unsigned long long)step)";
   } else {
@@ -82,7 +83,7 @@ template <class T, bool Powers> text spaced_text() {
   const string_ref name = element_type_of<T>().name;
   out << "const double exact = i == n - 1 && has_last ? last"
          " : (double)i / divisor * factor + first;\nout[i] = ("
-      << name << ')' << (std::is_integral_v<T> ? "floor(" : "(")
+      << name << ')' << (word_integer<T> ? "floor(" : "(")
       << (Powers ? "pow(base, exact))" : "exact)");
   return out.finish();
 }

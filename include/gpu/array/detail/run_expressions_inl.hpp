@@ -48,7 +48,7 @@ inline result<> run_with_reductions(const evaluation& call, const expression_tar
   });
 }
 
-GPU_INLINE stable_result run_expressions(const evaluation& call, const expression_target* targets,
+GPU_DETAIL_INLINE stable_result run_expressions(const evaluation& call, const expression_target* targets,
                                          std::size_t count, evaluation_step step) {
   GPU_TRY(require(call.stream, call.function, call.where));
   if (count == 1 && step == evaluation_step::run) {
@@ -76,7 +76,7 @@ inline result<> find_layout(const evaluation& call, const expression_ref& expres
   });
 }
 
-GPU_INLINE stable_result find_extents(const evaluation& call, const expression_ref& e,
+GPU_DETAIL_INLINE stable_result find_extents(const evaluation& call, const expression_ref& e,
                                       std::size_t* extents) {
   GPU_TRY(require(call.stream, call.function, call.where));
   expression_layout layout;

@@ -13,7 +13,7 @@
 
 /// Begins each definition in such a file.
 #if defined(GPU_COMPILED)
-#  define GPU_INLINE
+#  define GPU_DETAIL_INLINE
 #else
-#  define GPU_INLINE inline
+#  define GPU_DETAIL_INLINE inline
 #endif

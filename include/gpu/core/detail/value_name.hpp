@@ -3,6 +3,7 @@
 /// Writes a value that is a template argument as a C++ expression of its type.
 
 #include <gpu/core/detail/name_writer.hpp>
+#include <gpu/core/detail/traits.hpp>
 
 #include <bit>
 #include <concepts>
@@ -83,7 +84,7 @@ template <auto V> constexpr void write_value(name_writer& out) noexcept {
   using type = std::remove_cv_t<decltype(V)>;
   if constexpr (std::same_as<type, bool>) {
     out.put(V ? "true" : "false");
-  } else if constexpr (std::is_integral_v<type> && sizeof(type) <= sizeof(std::uint64_t)) {
+  } else if constexpr (word_integer<type> && sizeof(type) <= sizeof(std::uint64_t)) {
     if constexpr (literal_suffix<type>() != nullptr) {
       write_integer(out, V, literal_suffix<type>());
     } else {

@@ -10,7 +10,7 @@ inline constexpr char stored_words_header[] = R"gpu(#pragma once
 /// \file
 /// Numbers in the memory of an engine, for the kernels of fills.
 
-#include <gpu/device/distributions.cuh>
+#include <gpu/device/sobol.cuh>
 
 class stored_words {
  public:

@@ -10,6 +10,7 @@
 #include <gpu/core/result.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
+#include <gpu/driver/detail/driver_errors.hpp>  // IWYU pragma: keep
 #include <gpu/driver/detail/launch_ring.hpp>
 #include <gpu/driver/detail/process_state.hpp>
 

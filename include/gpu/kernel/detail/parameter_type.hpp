@@ -5,6 +5,7 @@
 
 #include <gpu/core/detail/declared_name.hpp>
 #include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/fwd.hpp>
 
 #include <concepts>
@@ -44,9 +45,9 @@ template <class P> constexpr parameter_type parameter_type_of() noexcept {
     return made;
   } else if constexpr (std::same_as<bare, void>) {
     return {passed_kind::anything, 0, 0};
-  } else if constexpr (std::is_integral_v<bare>) {
+  } else if constexpr (word_integer<bare>) {
     return {passed_kind::integer, sizeof(bare), 0};
-  } else if constexpr (std::is_floating_point_v<bare>) {
+  } else if constexpr (standard_float<bare>) {
     return {passed_kind::floating, sizeof(bare), 0};
   } else {
     return {};

@@ -20,7 +20,7 @@ inline constexpr int count_of = (int{std::same_as<T, List>} + ... + 0);
 
 /// An argument that selects elements of an axis, or stands for axes.
 template <class I>
-concept axis_index = (std::is_integral_v<I> && !std::same_as<I, bool>) ||
+concept axis_index = (word_integer<I> && !std::same_as<I, bool>) ||
                      one_of<I, slice, all_elements, ellipsis, new_axis>;
 
 /// The number of axes that the arguments stand for, without the ellipsis.
@@ -31,8 +31,7 @@ inline constexpr int consumed_axes =
 /// Returns the rank of a part of a view; 0 if there are too many indices, of which the call says
 /// so.
 template <class... Indices> constexpr int rank_after(int rank) noexcept {
-  const int left =
-      rank + count_of<new_axis, Indices...> - (int{std::is_integral_v<Indices>} + ... + 0);
+  const int left = rank + count_of<new_axis, Indices...> - (int{word_integer<Indices>} + ... + 0);
   return left < 0 ? 0 : left;
 }
 
@@ -43,7 +42,7 @@ struct axis_pick {
   slice range;
 
   template <class I> explicit constexpr axis_pick(const I& index) noexcept {
-    if constexpr (std::is_integral_v<I>) {
+    if constexpr (word_integer<I>) {
       range.first = static_cast<std::ptrdiff_t>(index);
       // A number of an unsigned type is never negative, though the conversion may be.
       what = !std::is_signed_v<I> && range.first < 0 ? kind::unsigned_index : kind::index;

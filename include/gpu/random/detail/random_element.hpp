@@ -3,12 +3,12 @@
 /// `random_element`: the type of the elements that random numbers are written to.
 
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/generated/element_type.hpp>
 #include <gpu/generated/number_type.hpp>
 
 #include <cstdint>
-#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -55,8 +55,8 @@ struct random_element {
 };
 
 template <class T> constexpr random_element random_element_of() noexcept {
-  random_element made{element_type_of<T>(), std::is_integral_v<T>, 0, 0};
-  if constexpr (std::is_integral_v<T>) {
+  random_element made{element_type_of<T>(), word_integer<T>, 0, 0};
+  if constexpr (word_integer<T>) {
     made.least = static_cast<double>(lowest_of<T>());
     made.most = static_cast<double>(highest_of<T>());
   }

@@ -5,6 +5,7 @@
 #include <gpu/array/leaf.hpp>
 #include <gpu/compiler/instance.hpp>
 #include <gpu/core/detail/ieee_number.hpp>
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/driver/detail/refusals.hpp>
@@ -15,7 +16,6 @@
 #include <gpu/random/engines.hpp>
 
 #include <cstdint>
-#include <type_traits>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -93,7 +93,7 @@ result<> check_random_leaf(const void* bytes, source_location where) noexcept {
 /// Whether the functions of a leaf compute in double, or make 64 bits.
 template <random_kind Kind, class T>
 inline constexpr bool is_wide_leaf =
-    sizeof(T) == 8 && (std::is_floating_point_v<T> || Kind == random_kind::bits);
+    sizeof(T) == 8 && (standard_float<T> || Kind == random_kind::bits);
 
 template <random_kind Kind, class T, leaf_source From>
 inline constexpr leaf_description random_leaf{

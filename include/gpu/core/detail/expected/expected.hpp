@@ -196,10 +196,11 @@ class [[nodiscard(
     requires std::is_swappable_v<held> && std::is_swappable_v<E> && move_constructible<E> &&
              move_constructible<held> && one_moves_without_throwing<held, E>
   {
+    using std::swap;
     if (has_value_ && other.has_value_) {
-      std::ranges::swap(value_, other.value_);
+      swap(value_, other.value_);
     } else if (!has_value_ && !other.has_value_) {
-      std::ranges::swap(error_, other.error_);
+      swap(error_, other.error_);
     } else if (has_value_) {
       swap_value_with_error(other);
     } else {

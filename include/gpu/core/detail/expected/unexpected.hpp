@@ -72,7 +72,8 @@ template <class E> class unexpected {
   constexpr E&& error() && noexcept { return std::move(error_); }
 
   constexpr void swap(unexpected& other) noexcept(std::is_nothrow_swappable_v<E>) {
-    std::ranges::swap(error_, other.error_);
+    using std::swap;
+    swap(error_, other.error_);
   }
   friend constexpr void swap(unexpected& a, unexpected& b) noexcept(noexcept(a.swap(b)))
     requires std::is_swappable_v<E>

@@ -235,9 +235,10 @@ inline void offer_free_segments(stream_lane& lane, unsigned long long number,
   }
 }
 
-/// The rare part of `stream_lane::give_back` in which other streams wait for free segments.
-/// Releases the lane's lock. From then on other threads may return the last blocks, so this counts
-/// as an owner meanwhile.
+/// The rare part of `stream_lane::give_back`: other streams wait for free segments, or the
+/// allocator has stopped holding memory. (Then segments are freed under `growing`, so that an
+/// allocation at the same time finds them free or gone.) Releases the lane's lock. From then on
+/// other threads may return the last blocks, so this counts as an owner meanwhile.
 inline void answer_requests_and_unlock(stream_lane& lane) noexcept {
   caching_state& state = *lane.state;
   state.add_owner();
@@ -245,15 +246,17 @@ inline void answer_requests_and_unlock(stream_lane& lane) noexcept {
   const unsigned long long number = lane.number;
   lane.lock.unlock();
   const source_location nowhere;
-  if (can_record_event(stream, number, nowhere)) offer_free_segments(lane, number, nowhere);
+  if (state.is_stopped() || can_record_event(stream, number, nowhere))
+    offer_free_segments(lane, number, nowhere);
   // Else a later return answers the request.
   state.drop_owner();
 }
 
 inline void stream_lane::give_back(returnable& returned) noexcept {
   auto& lane = lock_and_give<stream_lane>(returned);
-  if (lane.closing || lane.state->is_stopped()) return free_segments_and_unlock(lane);
-  if (lane.answered != atomic_load<memory_order::relaxed>(lane.state->requests)) {
+  if (lane.closing) return free_segments_and_unlock(lane);
+  if (lane.state->is_stopped() ||
+      lane.answered != atomic_load<memory_order::relaxed>(lane.state->requests)) {
     return answer_requests_and_unlock(lane);
   }
   lane.lock.unlock();
