@@ -172,7 +172,8 @@ TEST_CASE("an allocator's memory is aligned, and that in use does not overlap",
     INFO(each.name);
     const allocate get = value_of(each.create(device));
     std::vector<memory> live;
-    for (const std::size_t count : {1, 2, 31, 32, 33, 64, 65, 1000, 100'000, 300'000, 1}) {
+    const std::size_t counts[] = {1, 2, 31, 32, 33, 64, 65, 1000, 100'000, 300'000, 1};
+    for (const std::size_t count : counts) {
       live.push_back(value_of(get(stream, count)));
       CHECK(live.back().count == count);
       CHECK(live.back().address != 0);
