@@ -36,13 +36,11 @@ TEST_CASE("child: ends while detached threads use the driver", "[.child]") {
       for (;;) ::pause();  // once exit has begun, the driver is left alone
     }).detach();
   };
-  const auto numbers = [](const gpu::stream& stream) {
-    return gpu::arange<float>(stream, 4096.0f).value();
-  };
-  for (int i = 0; i < 2; ++i) {
-    forever([x = std::make_shared<gpu::array<float>>(numbers(gpu::stream::create(device).value()))](
-                const gpu::stream& stream) { return gpu::evaluate(stream, 2 * *x + 1); });
-  }
+  const auto first = gpu::stream::create(device).value();
+  const auto x = std::make_shared<gpu::array<float>>(gpu::arange<float>(first, 4096.0f).value());
+  first.synchronize().value();  // other streams read `x`
+  for (int i = 0; i < 2; ++i)
+    forever([x](const gpu::stream& stream) { return gpu::evaluate(stream, 2 * *x + 1); });
   forever([](const gpu::stream& stream) { return stream.synchronize(); });
   forever([](const gpu::stream& stream) -> gpu::result<> {
     auto buffer = GPU_TRY(gpu::device_buffer<int>::create(device, 1000));
