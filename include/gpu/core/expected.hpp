@@ -38,7 +38,7 @@ using std::unexpected;
 
 #else
 
-#  include <gpu/core/detail/expected/operators.hpp>
+#  include <gpu/core/detail/expected/operators.hpp>  // IWYU pragma: keep
 
 namespace gpu { inline namespace v1 {
 using fallback::bad_expected_access;

@@ -12,7 +12,6 @@
 #include <gpu/core/detail/expected/monadic.hpp>
 #include <gpu/core/detail/expected/unexpected.hpp>
 
-#include <concepts>
 #include <initializer_list>
 #include <type_traits>
 #include <utility>
