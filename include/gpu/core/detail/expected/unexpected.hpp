@@ -6,7 +6,7 @@
 #include <concepts>
 #include <exception>
 #include <initializer_list>
-#include <new>  // std::exception, as the base of std::bad_alloc
+#include <new>  // IWYU pragma: keep (std::exception, as the base of std::bad_alloc)
 #include <type_traits>
 #include <utility>
 
