@@ -6,7 +6,6 @@
 #include <concepts>
 #include <exception>
 #include <initializer_list>
-#include <new>  // IWYU pragma: keep (std::exception, as the base of std::bad_alloc)
 #include <type_traits>
 #include <utility>
 
