@@ -6,6 +6,7 @@
 #include <gpu/graph/node_attribute.hpp>
 #include <gpu/graph/region_node.hpp>
 #include <gpu/kernel/kernel_attribute.hpp>
+#include <gpu/kernel/launch.hpp>
 #include <gpu/kernel/launch_attribute.hpp>
 
 #include <vector>
