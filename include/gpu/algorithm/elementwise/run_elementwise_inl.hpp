@@ -84,9 +84,10 @@ GPU_DETAIL_INLINE stable_result run_elementwise(const loop_call& call, const sli
                           arguments.pointers(), call.where);
 }
 
-GPU_DETAIL_INLINE stable_result describe_elementwise(loop_state& state, string_ref names, string_ref body,
-                                              const snippet_options& options,
-                                              source_location where) {
+GPU_DETAIL_INLINE stable_result describe_elementwise(loop_state& state, string_ref names,
+                                                     string_ref body,
+                                                     const snippet_options& options,
+                                                     source_location where) {
   GPU_TRY(describe_snippet(state.code, names, body, options, where));
   state.uses = find_uses(state.code);
   state.write = &write_elementwise;

@@ -41,8 +41,9 @@ inline result<> check_result_count(const loop_call& call, std::uint64_t most, st
                       length, most));
 }
 
-GPU_DETAIL_INLINE stable_result run_named_to_host(shared_reductions& all, const named_reduction& from,
-                                           const named_call& made, void* values) {
+GPU_DETAIL_INLINE stable_result run_named_to_host(shared_reductions& all,
+                                                  const named_reduction& from,
+                                                  const named_call& made, void* values) {
   named_kernels& kernels = *GPU_TRY(find_named(all, from, made.where));
   const loop_call call{kernels, made.stream, made.where, made.arguments};
   GPU_TRY(check_reads(call, made));
@@ -50,7 +51,8 @@ GPU_DETAIL_INLINE stable_result run_named_to_host(shared_reductions& all, const 
 }
 
 GPU_DETAIL_INLINE stable_result run_named_into(shared_reductions& all, const named_reduction& from,
-                                        const named_call& made, const reduction_output* outputs) {
+                                               const named_call& made,
+                                               const reduction_output* outputs) {
   named_kernels& kernels = *GPU_TRY(find_named(all, from, made.where));
   const loop_call call{kernels, made.stream, made.where, made.arguments};
   GPU_TRY(check_reads(call, made));

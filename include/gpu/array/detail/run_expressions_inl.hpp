@@ -48,8 +48,9 @@ inline result<> run_with_reductions(const evaluation& call, const expression_tar
   });
 }
 
-GPU_DETAIL_INLINE stable_result run_expressions(const evaluation& call, const expression_target* targets,
-                                         std::size_t count, evaluation_step step) {
+GPU_DETAIL_INLINE stable_result run_expressions(const evaluation& call,
+                                                const expression_target* targets, std::size_t count,
+                                                evaluation_step step) {
   GPU_TRY(require(call.stream, call.function, call.where));
   if (count == 1 && step == evaluation_step::run) {
     if (GPU_TRY(known_launches::run(call, targets[0]))) return {};
@@ -77,7 +78,7 @@ inline result<> find_layout(const evaluation& call, const expression_ref& expres
 }
 
 GPU_DETAIL_INLINE stable_result find_extents(const evaluation& call, const expression_ref& e,
-                                      std::size_t* extents) {
+                                             std::size_t* extents) {
   GPU_TRY(require(call.stream, call.function, call.where));
   expression_layout layout;
   GPU_TRY(find_layout(call, e, layout));

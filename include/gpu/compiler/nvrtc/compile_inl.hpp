@@ -38,7 +38,7 @@ inline result<compiled_program> find_or_compile(const program& p, const compile_
 }
 
 GPU_DETAIL_INLINE stable_result compile_program(const program& p, const compile_options& options,
-                                         source_location where, compiled_program& made) {
+                                                source_location where, compiled_program& made) {
   made = GPU_TRY(find_or_compile(p, options, where));
   return {};
 }
