@@ -24,7 +24,7 @@ template <class Base> class error_exception : public Base {
   cuda_error& error() & noexcept { return error_; }
   const cuda_error& error() const& noexcept { return error_; }
   cuda_error&& error() && noexcept { return std::move(error_); }
-  const cuda_error&& error() const&& noexcept { return std::move(error_); }
+  const cuda_error&& error() const&& noexcept { return static_cast<const cuda_error&&>(error_); }
 
  private:
   cuda_error error_;

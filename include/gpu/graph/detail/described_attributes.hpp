@@ -13,7 +13,6 @@
 #include <gpu/graph/node_description.hpp>
 
 #include <cstddef>
-#include <cstring>
 
 namespace gpu { inline namespace v1 { namespace detail {
 
@@ -71,7 +70,7 @@ inline result<> reset_other_attributes(graph_node node, const node_parameters& p
           node.context().device().native()));
       initial.value.memSyncDomainMap.remote = domains > 1 ? 1 : 0;
     }
-    if (std::memcmp(&found.value, &initial.value, sizeof found.value) != 0)
+    if (__builtin_memcmp(&found.value, &initial.value, sizeof found.value) != 0)
       GPU_TRY(set_node_attribute(node.native(), initial, where));
   }
   return {};
