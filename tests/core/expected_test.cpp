@@ -197,6 +197,21 @@ TEMPLATE_TEST_CASE("expected holds what can only be moved, or not even that", "[
             .value == 4);
 }
 
+TEMPLATE_TEST_CASE("expected swaps what std::swap swaps", "[expected]", stand_in, chosen) {
+  struct assigns_void {
+    int value;
+    assigns_void(int from) : value(from) {}
+    assigns_void(const assigns_void&) = default;
+    void operator=(const assigns_void& other) { value = other.value; }
+  };
+  expected_of<TestType, assigns_void, assigns_void> a(1), b(2);
+  swap(a, b);
+  CHECK((a->value == 2 && b->value == 1));
+  a = failure<TestType>(assigns_void(3)), b = failure<TestType>(assigns_void(4));
+  swap(a, b);
+  CHECK((a.error().value == 4 && b.error().value == 3));
+}
+
 TEMPLATE_TEST_CASE("expected hands out what it holds with its own value category", "[expected]",
                    stand_in, chosen) {
   using subject = expected_of<TestType, std::string, std::string>;

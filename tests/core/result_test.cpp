@@ -141,6 +141,12 @@ TEST_CASE("result: an outcome passes through a stable_result", "[core][result]")
   }
 }
 
+TEST_CASE("result: a failure without a call stays a failure in a stable_result", "[core][result]") {
+  const gpu::cuda_error unnamed(gpu::error_domain::gpu, 1, nullptr, gpu::source_location{});
+  const result<> outcome = gpu::detail::stable_result(gpu::detail::fail(unnamed));
+  CHECK((!outcome.has_value() && outcome.error().code() == 1));
+}
+
 TEST_CASE("located: notes the line of the call", "[core][located]") {
   const int here = __LINE__ + 1;
   CHECK(line_of(5) == here);

@@ -266,9 +266,8 @@ struct batch_access {
                                 source_location where) noexcept {
     for (std::size_t i = 0; !done.has_value() && i < count; ++i) {
       // By swap, because nvcc warns of an assignment.
-      explain_location(static_cast<result<>&&>(done), copies[i].hints_.source, where).swap(done);
-      explain_location(static_cast<result<>&&>(done), copies[i].hints_.destination, where)
-          .swap(done);
+      explain_location(done, copies[i].hints_.source, where).swap(done);
+      explain_location(done, copies[i].hints_.destination, where).swap(done);
     }
     return done;
   }

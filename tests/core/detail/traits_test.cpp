@@ -3,8 +3,6 @@
 
 #include <gpu/core/detail/traits.hpp>
 
-#include "support/catch.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #if __has_include(<stdfloat>)
@@ -32,7 +30,5 @@ static_assert(!word_integer<wide_integer> && !plain_number<wide_integer>);
 #if defined(__STDCPP_FLOAT16_T__)
 static_assert(!standard_float<std::float16_t> && !plain_number<std::float16_t>);
 #endif
-
-TEST_CASE("the numbers are those of C++20 that devices have", "[core][traits]") {}
 
 }}  // namespace traits_test

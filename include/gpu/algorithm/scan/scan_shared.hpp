@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What the descriptions of several scans need.
+/// `zero_value` and `sum_type_of`, for the descriptions of scans.
 
 #include <gpu/core/string_ref.hpp>
 #include <gpu/generated/element_type.hpp>

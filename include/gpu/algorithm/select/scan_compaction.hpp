@@ -359,7 +359,7 @@ inline result<> run_partition(compaction_state& counting, compaction_state& movi
 /// Returns whether counts of elements need 64 bits.
 constexpr bool needs_wide_counts(std::size_t elements) noexcept { return elements > 0x7fff'ffff; }
 
-/// What is known of a shared compaction before its texts.
+/// The names of a shared compaction, and what combines its values.
 struct shared_compaction {
   const char* function;
   const char* kernel;      ///< its name
