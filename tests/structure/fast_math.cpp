@@ -87,6 +87,9 @@ void print_numbers(const gpu::stream& stream) {
   print_bits<std::uint32_t>("full", stream, *full(0x7fc00000));
   print_bits<std::uint32_t>("full", stream, *full(0x80000000));
   print_bits<std::uint32_t>("full", stream, *full(1));
+  print_bits<std::uint64_t>("arange", stream,
+                            *gpu::arange<double>(stream, wide(0x3fb999999999999a), 1,
+                                                 wide(0x3fd3333333333333)));  // 0.1, 0.3
   // A double in place of a float: rounded on the host.
   const auto times = [&](std::uint64_t bits) { return gpu::evaluate(stream, *ones * wide(bits)); };
   print_bits<std::uint32_t>("times", stream, *times(0x36a0000000000000));  // 2^-149

@@ -12,6 +12,7 @@
 #include <gpu/array/array.hpp>
 #include <gpu/array/detail/ranges.hpp>
 #include <gpu/array/evaluate.hpp>
+#include <gpu/core/detail/ieee_number.hpp>
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
@@ -155,7 +156,8 @@ result<array<T>> arange(const stream_ref& stream, T first, T last, T step = T(1)
   auto made = GPU_TRY((gpu::empty<T>(stream, shape<1>{count}, where)));
   // NumPy's step is the difference of the first two elements as they are stored.
   T start = first, by = step;
-  if constexpr (!detail::word_integer<T>) by = static_cast<T>(static_cast<T>(first + step) - first);
+  if constexpr (!detail::word_integer<T>)
+    by = static_cast<T>(static_cast<T>(detail::uncombined(first + step)) - first);
   const detail::loop_operand out = detail::operand_of(made.view(), made);
   const detail::loop_argument arguments[] = {{&out, nullptr}, {nullptr, &start}, {nullptr, &by}};
   GPU_TRY((detail::run_shared<detail::arange_family<T>, T*, T, T>(
