@@ -5,10 +5,10 @@
 std::string place_of_caller();
 
 #ifdef GPU_PLACES_OF_LIBRARY
-#  include <gpu/testing/detail/cpu/places.hpp>
+#  include <nogpu/driver/places.hpp>
 
 std::string place_of_caller() {
-  gpu::testing::cpu::place_table places;
+  nogpu::driver::place_table places;
   const std::string here = places.remember();
   return places.explain(here);
 }

@@ -15,14 +15,14 @@
 #include <utility>
 #include <vector>
 
-#include <gpu/testing/detail/machine/machine.hpp>
-#include <gpu/testing/detail/ptx/fatbin.hpp>
-#include <gpu/testing/detail/ptx/parser.hpp>
+#include <nogpu/machine/machine.hpp>
+#include <nogpu/ptx/fatbin.hpp>
+#include <nogpu/ptx/parser.hpp>
 
 namespace {
 
-namespace machine = gpu::testing::machine;
-namespace ptx = gpu::testing::ptx;
+namespace machine = nogpu::machine;
+namespace ptx = nogpu::ptx;
 
 constexpr std::uint32_t target = 90;
 constexpr std::size_t longest_text = 128 << 10;    // a fat binary may unpack to far more

@@ -1,14 +1,14 @@
 // Collections of costs: what they count, in every mode of the driver, from CUDA source with line
 // information, and where the host runs out of memory.
 
+#include "nogpu/driver/driver_fixture.hpp"
 #include "support/cpu_driver.hpp"
 #include "support/host_memory.hpp"
 #include "support/results.hpp"
-#include "testing/detail/cpu/driver_fixture.hpp"
 
 #include <gpu/compiler.hpp>
 #include <gpu/driver/entry_points.hpp>
-#include <gpu/testing/detail/machine/host_limits.hpp>
+#include <nogpu/machine/host_limits.hpp>
 
 #include <map>
 #include <string>
@@ -179,7 +179,7 @@ TEST_CASE("a collection survives a host without memory", "[cpu][costs]") {
       bool happened = false;
       {
         const test::failing_anywhere failing(n, lasting);
-        (void)gpu::testing::machine::within_memory([&] {
+        (void)nogpu::machine::within_memory([&] {
           const test::cost_collection costs(s.driver);
           (void)s.launch(s.add);
           (void)costs.report();

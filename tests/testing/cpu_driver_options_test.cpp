@@ -1,9 +1,9 @@
 // The driver's options: which mistakes are faults and with what code, threads, devices, and
 // the list of leaks at the end.
 
+#include "nogpu/driver/driver_fixture.hpp"
 #include "support/cpu_driver.hpp"
 #include "support/subprocess.hpp"
-#include "testing/detail/cpu/driver_fixture.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -138,7 +138,7 @@ std::size_t threads_of_process() {
 
 TEST_CASE("what is only reported is a fault where that is chosen, with the code of a device's",
           "[cpu]") {
-  using gpu::testing::machine::checks;
+  using nogpu::machine::checks;
   const struct {
     const char* kernel;
     unsigned threads;
@@ -198,7 +198,7 @@ TEST_CASE("by default mistakes are faults, and work waits until the program wait
   CHECK(options.checks.barrier_divergence_is_a_fault);
   CHECK(options.checks.mask_misuse_is_a_fault);
   CHECK(options.fail_at_exit);
-  const auto reported = gpu::testing::machine::checks::only_reported();
+  const auto reported = nogpu::machine::checks::only_reported();
   CHECK(reported.uninitialized_reads);
   CHECK_FALSE(reported.uninitialized_reads_are_faults);
 }

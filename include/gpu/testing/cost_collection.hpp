@@ -5,9 +5,9 @@
 #include <gpu/testing/cost_picture.hpp>  // IWYU pragma: export
 #include <gpu/testing/cost_text.hpp>     // IWYU pragma: export
 #include <gpu/testing/cpu_driver.hpp>
-#include <gpu/testing/detail/cpu/driver_state.hpp>
-#include <gpu/testing/detail/machine/cost_table.hpp>
 #include <gpu/testing/kernel_costs.hpp>
+#include <nogpu/driver/driver_state.hpp>
+#include <nogpu/machine/cost_table.hpp>
 
 namespace gpu { inline namespace v1 { namespace testing {
 
@@ -21,18 +21,20 @@ class cost_collection {
  public:
   /// Waits for all work of the driver, which does not count.
   explicit cost_collection(const cpu_driver& driver)
-      : state_{driver.state_}, table_{cpu::current_backend().begin_costs(state_)} {}
-  ~cost_collection() { cpu::current_backend().end_costs(state_, table_); }
+      : state_{driver.state_}, table_{nogpu::driver::current_backend().begin_costs(state_)} {}
+  ~cost_collection() { nogpu::driver::current_backend().end_costs(state_, table_); }
   cost_collection(const cost_collection&) = delete;
   cost_collection& operator=(const cost_collection&) = delete;
 
   /// Waits for all work of the driver, and returns everything that was counted until now. A kernel
   /// that ends with a fault is counted as far as it came.
-  cost_report report() const { return cpu::current_backend().report_costs(state_, table_); }
+  cost_report report() const {
+    return nogpu::driver::current_backend().report_costs(state_, table_);
+  }
 
  private:
-  cpu::driver_state& state_;
-  machine::cost_table& table_;
+  nogpu::driver::driver_state& state_;
+  nogpu::machine::cost_table& table_;
 };
 
 }}}  // namespace gpu::v1::testing

@@ -20,11 +20,11 @@
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/cpu_driver_options.hpp>
-#include <gpu/testing/detail/cpu_driver_backend.hpp>
 #include <gpu/testing/live_object.hpp>
+#include <nogpu/driver/backend.hpp>
 
 #if !defined(GPU_CPU_DRIVER_COMPILED)
-#  include <gpu/testing/detail/cpu/driver.hpp>
+#  include <nogpu/driver/driver.hpp>
 #endif
 
 #include <chrono>
@@ -35,11 +35,13 @@
 #include <utility>
 #include <vector>
 
-namespace gpu { inline namespace v1 { namespace testing {
-
 #if !defined(GPU_CPU_DRIVER_COMPILED)
-inline const cpu::backend& cpu::current_backend() noexcept { return own_backend; }
+inline const nogpu::driver::backend& nogpu::driver::current_backend() noexcept {
+  return own_backend;
+}
 #endif
+
+namespace gpu { inline namespace v1 { namespace testing {
 
 class cost_collection;
 
@@ -50,19 +52,19 @@ class cost_collection;
 class cpu_driver {
  public:
   /// Returns how many may be alive at once.
-  static std::size_t limit() noexcept { return cpu::current_backend().most_drivers; }
+  static std::size_t limit() noexcept { return nogpu::driver::current_backend().most_drivers; }
 
   /// Creates the devices. If `limit()` drivers are alive already, all members of the table are null
   /// and `unavailable` is `errc::no_driver`.
   explicit cpu_driver(cpu_driver_options options = {})
       : report_leaks_at_end_{options.report_leaks_at_end},
-        state_{*cpu::current_backend().create(std::move(options), table_)} {}
+        state_{*nogpu::driver::current_backend().create(std::move(options), table_)} {}
 
   /// Ends all work and frees all memory. Later calls of the table's functions return
   /// CUDA_ERROR_DEINITIALIZED.
   ~cpu_driver() {
     if (report_leaks_at_end_) (void)report_leaks();
-    cpu::current_backend().destroy(state_);
+    nogpu::driver::current_backend().destroy(state_);
   }
   cpu_driver(const cpu_driver&) = delete;
   cpu_driver& operator=(const cpu_driver&) = delete;
@@ -73,14 +75,16 @@ class cpu_driver {
   /// Lists the handles and allocations that the program holds, each with the line that created it
   /// (file and line if the program has debug information and the tool `addr2line` is installed,
   /// otherwise module and offset).
-  std::vector<live_object> live() const { return cpu::current_backend().list_live(state_); }
+  std::vector<live_object> live() const {
+    return nogpu::driver::current_backend().list_live(state_);
+  }
   /// Returns the number of objects that `live()` lists, without looking up the lines that created
   /// them, which takes a second in a large program.
-  std::size_t live_count() const { return cpu::current_backend().count_live(state_); }
+  std::size_t live_count() const { return nogpu::driver::current_backend().count_live(state_); }
   /// Waits for all work, and returns the number of objects that `live()` lists plus the retains of
   /// primary contexts that were not released plus the contexts that the calling thread has pushed
   /// and not popped. An operation that releases everything does not change this number.
-  std::size_t held_count() const { return cpu::current_backend().count_held(state_); }
+  std::size_t held_count() const { return nogpu::driver::current_backend().count_held(state_); }
 
   /// Prints `live()` to stderr, one line each, under a heading; nothing if the list is empty.
   /// Returns the number of objects.
@@ -96,7 +100,7 @@ class cpu_driver {
   /// kernels and queued work since the last call: for a test that provokes some.
   std::size_t take_findings() const {
     (void)held_count();
-    return cpu::current_backend().take_findings(state_);
+    return nogpu::driver::current_backend().take_findings(state_);
   }
 
  private:
@@ -105,17 +109,17 @@ class cpu_driver {
 
   /// Does the same at the end of the process, which waits for work for no more than two seconds.
   std::size_t findings_at_exit() const {
-    if (!cpu::current_backend().finish_at_exit(state_, std::chrono::seconds(2)))
+    if (!nogpu::driver::current_backend().finish_at_exit(state_, std::chrono::seconds(2)))
       std::fputs(
           "gpu cpu driver: the process ends before all queued work has run; what did not is not "
           "checked. Synchronize before the end of main\n",
           stderr);
-    return cpu::current_backend().take_findings(state_);
+    return nogpu::driver::current_backend().take_findings(state_);
   }
 
   driver::entry_points table_{};
   bool report_leaks_at_end_;
-  cpu::driver_state& state_;
+  nogpu::driver::driver_state& state_;
 };
 
 /// Makes a CPU driver the driver of the whole process until its end: call it once in a test's
@@ -128,7 +132,7 @@ inline cpu_driver& use_cpu_driver(cpu_driver_options options = {}) {
   static bool report_leaks = false;
   static bool fail_at_exit = false;
   static const auto& in_force = *new cpu_driver_options(options);  // also for calls after main
-  if (!cpu::same(options, in_force) && !cpu::same(options, {}))
+  if (!nogpu::driver::same(options, in_force) && !nogpu::driver::same(options, {}))
     std::fputs(
         "gpu: use_cpu_driver was called before; the options of this second call are ignored\n",
         stderr);

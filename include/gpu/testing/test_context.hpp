@@ -9,7 +9,7 @@
 #include <gpu/driver/default_context.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/error_reporter.hpp>
-#include <gpu/testing/detail/cpu/device_attributes.hpp>
+#include <nogpu/driver/device_attributes.hpp>
 
 #include <string>
 #include <string_view>
@@ -29,7 +29,7 @@ inline std::string why_no_gpu() {
   if (!found.has_value()) return found.error().message().c_str();
   const auto name = found->name({});
   if (!name.has_value()) return name.error().message().c_str();
-  if (std::string_view(name->c_str()) != cpu::device_name) return {};
+  if (std::string_view(name->c_str()) != nogpu::driver::device_name) return {};
   return "the test needs a GPU, and runs on the CPU driver of gpu/testing";
 }
 

@@ -3,8 +3,8 @@
 /// How the stand-in for NCCL combines elements: in the order of the ranks, numbers of 16 bits in
 /// float.
 
-#include <gpu/testing/detail/ptx/arithmetic/default_environment.hpp>
-#include <gpu/testing/detail/ptx/arithmetic/half_bits.hpp>
+#include <nogpu/ptx/arithmetic/default_environment.hpp>
+#include <nogpu/ptx/arithmetic/half_bits.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -71,13 +71,13 @@ template <class T> bytes combine_plain(const std::vector<bytes>& parts, operatio
 
 template <class Half> bytes combine_halves(const std::vector<bytes>& parts, operation how) {
   return combine_as<Half, float>(
-      parts, how, [](Half value) { return ptx::to_float(value); },
-      [](float value) { return ptx::detail::to_half<Half>(value); });
+      parts, how, [](Half value) { return nogpu::ptx::to_float(value); },
+      [](float value) { return nogpu::ptx::detail::to_half<Half>(value); });
 }
 
 /// Combines what the ranks have, element by element.
 inline bytes combine(const std::vector<bytes>& parts, int type, operation how) {
-  const ptx::default_environment environment;
+  const nogpu::ptx::default_environment environment;
   switch (type) {
     case 0: return combine_plain<std::int8_t>(parts, how);
     case 1: return combine_plain<std::uint8_t>(parts, how);
@@ -85,10 +85,10 @@ inline bytes combine(const std::vector<bytes>& parts, int type, operation how) {
     case 3: return combine_plain<std::uint32_t>(parts, how);
     case 4: return combine_plain<std::int64_t>(parts, how);
     case 5: return combine_plain<std::uint64_t>(parts, how);
-    case 6: return combine_halves<ptx::f16>(parts, how);
+    case 6: return combine_halves<nogpu::ptx::f16>(parts, how);
     case 7: return combine_plain<float>(parts, how);
     case 8: return combine_plain<double>(parts, how);
-    case 9: return combine_halves<ptx::bf16>(parts, how);
+    case 9: return combine_halves<nogpu::ptx::bf16>(parts, how);
     default: return {};
   }
 }

@@ -3,8 +3,8 @@
 /// Collects the host memory that a driver call reads through its arguments, for recordings.
 
 #include <gpu/driver/entry_points.hpp>
-#include <gpu/testing/detail/ptx/image_kind.hpp>
 #include <gpu/testing/detail/trace_format.hpp>
+#include <nogpu/ptx/image_kind.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -239,11 +239,11 @@ class recorded_memory {
 
   void add_image(const void* image) {
     if (image == nullptr) return;
-    add(image, ptx::image_size(image));
-    if (ptx::identify(image) == ptx::image_kind::wrapper) {
+    add(image, nogpu::ptx::image_size(image));
+    if (nogpu::ptx::identify(image) == nogpu::ptx::image_kind::wrapper) {
       const auto* container =
-          ptx::detail::read_at<const void*>(static_cast<const std::byte*>(image), 8);
-      if (container != nullptr) add(container, ptx::image_size(container));
+          nogpu::ptx::detail::read_at<const void*>(static_cast<const std::byte*>(image), 8);
+      if (container != nullptr) add(container, nogpu::ptx::image_size(container));
     }
   }
 
