@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -77,9 +78,13 @@ inline CUresult make_code(driver_state& driver, const std::string& text, const j
   const auto begin = std::chrono::steady_clock::now();
   parsed_code parsed = parsed_modules::of_process().find_or_parse(text, options.unoptimized());
   if (parsed.error) return refuse_code(driver, options, *parsed.error);
-  machine::load_result loaded =
-      machine::load(std::move(parsed.module), driver.memory,
-                    {.owner = owner, .name = "module", .managed_of = managed_of});
+  const bool linked = text.size() >= detail::elf_header_size && is_linked_image(text.data());
+  const std::uint32_t max_registers = managed_of != nullptr ? managed_of->max_registers()
+                                      : linked ? max_registers_of_linked_image(text.data())
+                                               : options.max_registers();
+  machine::load_result loaded = machine::load(
+      std::move(parsed.module), driver.memory,
+      {.owner = owner, .name = "module", .managed_of = managed_of, .max_registers = max_registers});
   if (!loaded) {
     const CUresult refused = refuse_code(driver, options, loaded.diagnostic);
     return loaded.why == machine::load_result::failure::out_of_memory ? CUDA_ERROR_OUT_OF_MEMORY

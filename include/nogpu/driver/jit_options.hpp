@@ -53,6 +53,14 @@ struct jit_options {
     return otherwise;
   }
 
+  /// The most registers of a thread; 0 if nobody asked, or for more than a thread has.
+  std::uint32_t max_registers() const noexcept {
+    for (unsigned i = 0; i < count; ++i) {
+      if (names[i] == CU_JIT_MAX_REGISTERS) return value_at(i) <= 255 ? value_at(i) : 0;
+    }
+    return 0;
+  }
+
   /// Writes a text, cut to size, to the buffer for errors or for information, if the caller passed
   /// one, and its length to the option that held the size.
   void write_log(bool is_error, std::string_view text) const {

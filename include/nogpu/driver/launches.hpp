@@ -126,10 +126,10 @@ inline CUresult check_shape(const machine::executable& kernel, const kernel_sett
   if (const CUresult bad = check_cluster(kernel, settings, order)) return bad;
   if (static_cast<std::int64_t>(order.shared) > dynamic_shared_limit(kernel, settings))
     return CUDA_ERROR_INVALID_VALUE;
+  if (block.count() > kernel.max_threads_per_block) return CUDA_ERROR_INVALID_VALUE;
   const int threads = static_cast<int>(block.count());
   const int resident = blocks_without_registers(kernel, threads, order.shared);
-  if (block.count() > kernel.max_threads_per_block || resident == 0)
-    return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  if (resident == 0) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   const auto together = static_cast<std::uint64_t>(resident) * multiprocessors;
   if (order.cooperative && grid.count() > together) return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
   return CUDA_SUCCESS;

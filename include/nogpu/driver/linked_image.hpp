@@ -55,8 +55,14 @@ inline std::uint32_t target_of_linked_image(const void* image) {
   return detail::get<std::uint32_t>(static_cast<const char*>(image), 48);
 }
 
+/// The most registers of a thread that the link asked for, or 0.
+inline std::uint32_t max_registers_of_linked_image(const void* image) {
+  return detail::get<std::uint32_t>(static_cast<const char*>(image), 24);
+}
+
 /// Makes the image of a link for a device of architecture `target`, such as 90.
-inline std::string make_linked_image(const std::vector<linked_unit>& units, std::uint32_t target) {
+inline std::string make_linked_image(const std::vector<linked_unit>& units, std::uint32_t target,
+                                     std::uint32_t max_registers = 0) {
   std::string payload;
   for (const linked_unit& unit : units) {
     for (const std::string* text : {&unit.first, &unit.second}) {
@@ -74,6 +80,7 @@ inline std::string make_linked_image(const std::vector<linked_unit>& units, std:
   detail::put<std::uint16_t>(image, 16, 2);    // an executable
   detail::put<std::uint16_t>(image, 18, 190);  // of CUDA
   detail::put<std::uint32_t>(image, 20, 1);
+  detail::put<std::uint32_t>(image, 24, max_registers);
   detail::put<std::uint64_t>(image, 40, sections);
   detail::put<std::uint32_t>(image, 48, target);
   detail::put<std::uint16_t>(image, 52, detail::elf_header_size);

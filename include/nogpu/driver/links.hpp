@@ -121,6 +121,7 @@ inline CUresult link_create(call& c, unsigned count, CUjit_option* names, void**
   made->option_names.assign(names, names + count);
   made->option_values.assign(values, values + count);
   made->options = {count, made->option_names.data(), values};
+  made->max_registers = options.max_registers();
   made->place = c.driver.place();
   *handle = c.driver.links.add(std::move(made));
   return CUDA_SUCCESS;
@@ -164,7 +165,8 @@ inline CUresult link_complete(call& c, CUlinkState handle, void** image, std::si
   link->options.write_log(false, "");
   link->options.write_wall_time(link->milliseconds);
   if (link->refused) return link->refused;
-  link->image = make_linked_image(link->units, link->options.target(target_architecture));
+  link->image = make_linked_image(link->units, link->options.target(target_architecture),
+                                  link->max_registers);
   *image = link->image.data();
   if (size != nullptr) *size = link->image.size();
   return CUDA_SUCCESS;

@@ -271,6 +271,7 @@ struct link_state {
   jit_options options;  // the values are the caller's, who keeps them until the link is destroyed
   std::vector<CUjit_option> option_names;
   std::vector<void*> option_values;  // as they were given: the log is written more than once
+  std::uint32_t max_registers = 0;
   ptx::linker symbols;
   std::vector<std::pair<std::string, std::string>> units;  // name and text
   std::string errors;

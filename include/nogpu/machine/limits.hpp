@@ -21,12 +21,18 @@ struct checks {
   /// is computed with the value, and lanes that their own mask does not name.
   bool mask_misuse = true;             // reported through `hooks::report`
   bool mask_misuse_is_a_fault = true;  // and ends the grid
+  /// Accesses past the shared memory that the launch asked for, within the 128 bytes that hardware
+  /// gives out at a time. NVIDIA's compiler widens loads that far. Beyond these bytes an access is
+  /// a fault, as on a GPU.
+  bool shared_bounds = true;             // reported through `hooks::report`
+  bool shared_bounds_are_faults = true;  // and end the grid
 
   /// Returns the checks that report and let the grid go on, as hardware does.
   static constexpr checks only_reported() noexcept {
     checks made;
     made.uninitialized_reads_are_faults = made.shared_races_are_faults = false;
     made.barrier_divergence_is_a_fault = made.mask_misuse_is_a_fault = false;
+    made.shared_bounds_are_faults = false;
     return made;
   }
 

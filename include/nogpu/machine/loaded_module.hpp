@@ -39,6 +39,7 @@ class loaded_module {
       variables_ = std::move(other.variables_);
       bases_ = std::move(other.bases_);
       managed_ = std::move(other.managed_);
+      max_registers_ = other.max_registers_;
     }
     return *this;
   }
@@ -62,6 +63,8 @@ class loaded_module {
     return found == variables_.end() ? std::nullopt : std::optional(found->second);
   }
   const std::map<std::string, module_variable>& variables() const noexcept { return variables_; }
+  /// The limit with which it was loaded.
+  std::uint32_t max_registers() const noexcept { return max_registers_; }
 
  private:
   friend struct module_loader;
@@ -78,6 +81,7 @@ class loaded_module {
   std::map<std::string, module_variable> variables_;
   std::vector<address> bases_;
   std::vector<std::vector<std::byte>> managed_;  // memory of managed variables, which is the host's
+  std::uint32_t max_registers_ = 0;
 };
 
 /// The options with which a module is loaded.
@@ -87,6 +91,9 @@ struct load_options {
   /// The same module in another context, which lives longer and whose managed variables this one
   /// shares; or null.
   const loaded_module* managed_of = nullptr;
+  /// The most registers of a thread, of kernels that say nothing about it themselves; 0: as many as
+  /// a thread has.
+  std::uint32_t max_registers = 0;
 };
 
 /// Either a loaded module or the reason why not.

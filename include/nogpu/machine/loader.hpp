@@ -18,6 +18,7 @@ struct module_loader {
                           const load_options& options) {
     loaded_module out(memory);
     out.source_ = std::move(source);
+    out.max_registers_ = options.max_registers;
     const ptx::module& module = *out.source_;
     if (auto why = detail::refuse_constants(module)) {
       return refuse(load_result::failure::unsupported, why->line, std::move(why->text));
@@ -40,7 +41,8 @@ struct module_loader {
     for (std::uint32_t f = 0; f < module.functions.size(); ++f) {
       if (!module.functions[f].entry || !module.functions[f].defined) continue;
       load_result failed;
-      auto kernel = detail::lower_kernel(places, f, common, failed.diagnostic);
+      auto kernel =
+          detail::lower_kernel(places, f, options.max_registers, common, failed.diagnostic);
       if (!kernel) {
         failed.why = failed.diagnostic.reason == ptx::refusal::too_large
                          ? load_result::failure::unsupported

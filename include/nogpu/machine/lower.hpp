@@ -260,9 +260,18 @@ inline bool names_reserved_shared(const ptx::module& module,
   });
 }
 
+/// The most registers that a thread may have: as the kernel says, or `asked` if it says nothing
+/// about its registers and threads, as ptxas does it. It gives a thread 24 at least.
+inline std::uint64_t most_registers(const ptx::function& f, std::uint32_t asked) {
+  const bool says_threads = f.max_threads.x != 0 || f.required_threads.x != 0;
+  const std::uint32_t limit = f.max_registers != 0 ? f.max_registers : says_threads ? 0 : asked;
+  return limit == 0 ? 255 : std::clamp(limit, 24u, 255u);
+}
+
 /// Estimates the registers of a thread from the kernel's declarations: never so many that the
 /// kernel's largest block, or as many blocks as `.minnctapersm` states, could not run.
-inline std::uint32_t estimate_registers(const ptx::function& f, std::uint32_t threads_per_block) {
+inline std::uint32_t estimate_registers(const ptx::function& f, std::uint32_t threads_per_block,
+                                        std::uint32_t asked) {
   std::uint64_t words = 0;
   for (const ptx::type t : f.registers)
     words += t == ptx::type::pred ? 0 : (ptx::size_of(t) + 3) / 4;
@@ -272,14 +281,14 @@ inline std::uint32_t estimate_registers(const ptx::function& f, std::uint32_t th
       std::min((std::uint64_t{threads_per_block} + 31) / 32 * blocks, std::uint64_t{most_warps});
   // A quarter of the multiprocessor has 16,384 registers for its warps, in units of 256.
   const std::uint64_t fits = 16384 / ((warps + 3) / 4) / 256 * 8;
-  const std::uint64_t most = f.max_registers ? std::min(f.max_registers, 255u) : 255;
-  return static_cast<std::uint32_t>(std::min({estimate, fits, most}));
+  return static_cast<std::uint32_t>(std::min({estimate, fits, most_registers(f, asked)}));
 }
 
 /// Lowers a kernel with everything it may call. Functions that other kernels can share go to
 /// `common`. A kernel that may reach an instruction that this machine does not execute has no code,
 /// but the reason. Returns null, with the diagnostic, if the module cannot be loaded.
 inline std::unique_ptr<executable> lower_kernel(symbol_places places, std::uint32_t entry,
+                                                std::uint32_t max_registers,
                                                 const std::shared_ptr<lowered_functions>& common,
                                                 ptx::diagnostic& why) {
   const ptx::module& module = *places.module;
@@ -318,7 +327,7 @@ inline std::unique_ptr<executable> lower_kernel(symbol_places places, std::uint3
   const auto threads = [](const ptx::dimensions& d) { return d.x * d.y * d.z; };
   if (const std::uint32_t n = threads(out->entry->max_threads)) out->max_threads_per_block = n;
   if (const std::uint32_t n = threads(out->entry->required_threads)) out->max_threads_per_block = n;
-  out->registers = estimate_registers(*out->entry, out->max_threads_per_block);
+  out->registers = estimate_registers(*out->entry, out->max_threads_per_block, max_registers);
   for (const ptx::variable& v : module.variables)
     if (v.space == ptx::state_space::constant)
       out->constant_bytes += static_cast<std::uint32_t>(v.size);

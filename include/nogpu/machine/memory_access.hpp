@@ -109,9 +109,28 @@ inline located locate_global(warp& w, const decoded& d, unsigned lane, address a
   return refuse(w, fault_kind::shared_out_of_bounds, lane, offset, size, access, std::move(text));
 }
 
+/// Returns whether an access past the shared memory that the launch asked for may go on, because it
+/// stays in the unit that hardware gives out and the checks let it. Reports it, once for each
+/// instruction of a launch; `describe` sets the failure.
+template <class Describe>
+[[gnu::cold, gnu::noinline]] inline bool ends_in_unit(warp& w, const decoded& d,
+                                                      const shared_memory& shared, address offset,
+                                                      std::uint32_t size, Describe describe) {
+  grid_state& grid = *w.block->grid;
+  const checks& check = grid.what->check;
+  if (!shared.has(offset, size, true)) return false;
+  if (!check.shared_bounds) return true;
+  if (check.shared_bounds_are_faults) return false;
+  if (!grid.first_report_of(&d, fault_kind::shared_out_of_bounds)) return true;
+  (void)describe();
+  grid.report(make_fault(w, &d));
+  return true;
+}
+
 /// Shared memory of another block of the cluster.
-[[gnu::cold, gnu::noinline]] inline located locate_remote(warp& w, unsigned lane, address a,
-                                                          std::uint32_t size, access_kind access) {
+[[gnu::cold, gnu::noinline]] inline located locate_remote(warp& w, const decoded& d, unsigned lane,
+                                                          address a, std::uint32_t size,
+                                                          access_kind access) {
   const auto& blocks = w.block->cluster->blocks;
   const std::uint64_t rank = (a >> cluster_rank_shift) - 1;
   const auto refuse_it = [&](std::string text) {
@@ -123,10 +142,13 @@ inline located locate_global(warp& w, const decoded& d, unsigned lane, address a
   block_state& block = *blocks[rank];
   shared_memory& shared = block.shared;
   const address offset = a & shared_offset_mask;
-  if (offset < shared.begin() || offset > shared.end() || size > shared.end() - offset)
+  const auto refuse_end = [&] {
     return refuse_it("block " + std::to_string(rank) + " of the cluster has " +
                      std::to_string(shared.end() - reserved_shared_bytes) +
                      " bytes of shared memory");
+  };
+  if (!shared.has(offset, size) && !ends_in_unit(w, d, shared, offset, size, refuse_end))
+    return refuse_end();
   if (block.exited == block.threads)
     return refuse_it("block " + std::to_string(rank) +
                      " of the cluster has ended, and its shared memory with it: let the blocks "
@@ -134,12 +156,13 @@ inline located locate_global(warp& w, const decoded& d, unsigned lane, address a
   return {shared.bytes() + offset, nullptr, true, false, &block};
 }
 
-inline located locate_shared(warp& w, unsigned lane, address offset, std::uint32_t size,
-                             access_kind access) {
+inline located locate_shared(warp& w, const decoded& d, unsigned lane, address offset,
+                             std::uint32_t size, access_kind access) {
   shared_memory& shared = w.block->shared;
-  if (offset < shared.begin() || offset > shared.end() || size > shared.end() - offset) {
-    if (offset >> cluster_rank_shift != 0) return locate_remote(w, lane, offset, size, access);
-    return refuse_shared(w, lane, offset, size, access);
+  if (!shared.has(offset, size)) {
+    if (offset >> cluster_rank_shift != 0) return locate_remote(w, d, lane, offset, size, access);
+    const auto refuse_it = [&] { return refuse_shared(w, lane, offset, size, access); };
+    if (!ends_in_unit(w, d, shared, offset, size, refuse_it)) return refuse_it();
   }
   return {shared.bytes() + offset, nullptr, true, false};
 }
@@ -167,7 +190,8 @@ inline located locate_local(warp& w, unsigned lane, address offset, std::uint32_
 /// A generic address in one of the windows, or global after all.
 [[gnu::noinline]] inline located locate_window(warp& w, const decoded& d, unsigned lane, address a,
                                                std::uint32_t size, access_kind access) {
-  if (in_window(a, shared_window)) return locate_shared(w, lane, a - shared_window, size, access);
+  if (in_window(a, shared_window))
+    return locate_shared(w, d, lane, a - shared_window, size, access);
   if (in_window(a, local_window)) return locate_local(w, lane, a - local_window, size, access);
   if (in_window(a, param_window)) return locate_param(w, lane, a - param_window, size, access);
   return locate_global(w, d, lane, a, size, access);
@@ -181,7 +205,7 @@ inline located locate(warp& w, const decoded& d, unsigned lane, address a, std::
                       access_kind access) {
   if ((a & (size - 1)) != 0) return detail::refuse_misaligned(w, lane, a, size, access);
   if constexpr (Space == space::shared) {
-    return detail::locate_shared(w, lane, a, size, access);
+    return detail::locate_shared(w, d, lane, a, size, access);
   } else if constexpr (Space == space::local) {
     return detail::locate_local(w, lane, a, size, access);
   } else if constexpr (Space == space::frame) {

@@ -23,19 +23,30 @@ struct moment {
 /// block is executed by one thread at a time.
 class shared_memory {
  public:
+  /// The bytes that hardware gives out at a time.
+  static constexpr std::size_t unit = 128;
+
   /// Starts again with `end` bytes that were never written, of which those from `begin` on may be
-  /// accessed.
+  /// accessed. Behind them is the rest of a unit.
   void reset(std::size_t begin, std::size_t end, bool races, bool writes) {
-    bytes_.resize(end);
-    if (end != 0) std::memset(bytes_.data(), 0, end);
+    end_ = end;
+    const std::size_t whole = (end + unit - 1) / unit * unit;
+    bytes_.resize(whole);
+    if (whole != 0) std::memset(bytes_.data(), 0, whole);
     begin_ = begin;
     races_ = races;
     tracks_ = races || writes;
-    records_.assign(tracks_ ? end - begin : 0, record{});
+    records_.assign(tracks_ ? whole - begin : 0, record{});
   }
 
   std::size_t begin() const noexcept { return begin_; }
-  std::size_t end() const noexcept { return bytes_.size(); }
+  std::size_t end() const noexcept { return end_; }
+  /// Returns whether there are `size` bytes at an offset, with the rest of the last unit or
+  /// without.
+  bool has(std::size_t offset, std::size_t size, bool whole_units = false) const noexcept {
+    const std::size_t end = whole_units ? bytes_.size() : end_;
+    return offset >= begin_ && offset <= end && size <= end - offset;
+  }
   std::byte* bytes() noexcept { return bytes_.data(); }
   bool tracks() const noexcept { return tracks_; }
 
@@ -203,6 +214,7 @@ class shared_memory {
   std::vector<std::byte> bytes_;
   std::vector<record> records_;  // from `begin_` on
   std::size_t begin_ = 0;
+  std::size_t end_ = 0;
   bool races_ = false;
   bool tracks_ = false;
 };

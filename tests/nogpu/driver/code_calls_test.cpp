@@ -103,6 +103,77 @@ TEST_CASE("modules that are left over are listed, those of libraries with the li
   CHECK(f.live().empty());
 }
 
+/// What ptxas 13.0 gives these kernels with -maxrregcount: the option counts for those that say
+/// nothing about registers and threads themselves, and a thread has 24 at least.
+TEST_CASE("a kernel has no more registers than its PTX or its loading allows", "[cpu]") {
+  std::string body = "{ .reg .b64 %rd<3>; .reg .f32 %f<601>;\n ld.param.u64 %rd1, [out];\n";
+  for (const char* access :
+       {"ld.volatile.global.f32 %f#, [%rd1+@];\n", "st.volatile.global.f32 [%rd1+@], %f#;\n"})
+    for (int i = 0; i < 600; ++i)
+      for (const char* at = access; *at != '\0'; ++at)
+        body += *at == '#'   ? std::to_string(i)
+                : *at == '@' ? std::to_string(4 * i)
+                             : std::string(1, *at);
+  body += "ret; }\n";
+  std::string code = ".version 8.0\n.target sm_90\n.address_size 64\n";
+  const struct {
+    const char* name;
+    const char* says;
+    int alone, with_32, with_8;
+  } kernels[] = {{"plain", "", 64, 32, 24},  // 1024 threads fit
+                 {"resident", ".minnctapersm 1", 64, 32, 24},
+                 {"threads", ".maxntid 64", 158, 158, 158},
+                 {"required", ".reqntid 64", 158, 158, 158},
+                 {"registers", ".maxnreg 40", 40, 40, 40},
+                 {"few", ".maxnreg 16", 24, 24, 24},
+                 {"both", ".maxntid 64 .maxnreg 40", 40, 40, 40}};
+  for (const auto& each : kernels)
+    code +=
+        std::string(".visible .entry ") + each.name + "(.param .u64 out) " + each.says + " " + body;
+  driver_fixture f;
+  const auto registers = [&](CUfunction function) {
+    int value = 0;
+    CHECK(f.cu.func_get_attribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, function) == CUDA_SUCCESS);
+    return value;
+  };
+  CUjit_option option = CU_JIT_MAX_REGISTERS;
+  for (const unsigned asked : {0u, 300u, 32u, 8u}) {
+    void* value = reinterpret_cast<void*>(std::uintptr_t{asked});
+    CUmodule direct = nullptr, linked = nullptr;
+    CUlibrary library = nullptr;
+    CUlinkState link = nullptr;
+    void* image = nullptr;
+    REQUIRE(f.cu.module_load_data_ex(&direct, code.c_str(), 1, &option, &value) == CUDA_SUCCESS);
+    REQUIRE(f.cu.library_load_data(&library, code.c_str(), &option, &value, 1, nullptr, nullptr,
+                                   0) == CUDA_SUCCESS);
+    REQUIRE(f.cu.link_create(1, &option, &value, &link) == CUDA_SUCCESS);
+    REQUIRE(f.cu.link_add_data(link, CU_JIT_INPUT_PTX, code.data(), code.size(), "code", 0, nullptr,
+                               nullptr) == CUDA_SUCCESS);
+    REQUIRE(f.cu.link_complete(link, &image, nullptr) == CUDA_SUCCESS);
+    REQUIRE(f.cu.module_load_data(&linked, image) == CUDA_SUCCESS);
+    for (const auto& each : kernels) {
+      CAPTURE(asked, each.name);
+      const int expected = asked == 32 ? each.with_32 : asked == 8 ? each.with_8 : each.alone;
+      CUfunction function = nullptr;
+      for (const CUmodule module : {direct, linked}) {
+        REQUIRE(f.cu.module_get_function(&function, module, each.name) == CUDA_SUCCESS);
+        CHECK(registers(function) == expected);
+      }
+      CUkernel kernel = nullptr;
+      REQUIRE(f.cu.library_get_kernel(&kernel, library, each.name) == CUDA_SUCCESS);
+      CHECK(registers(reinterpret_cast<CUfunction>(kernel)) == expected);
+      CUcontext other = nullptr;  // whose module is made when it is first needed
+      REQUIRE(f.cu.ctx_create(&other, nullptr, 0, 0) == CUDA_SUCCESS);
+      CHECK(registers(reinterpret_cast<CUfunction>(kernel)) == expected);
+      REQUIRE(f.cu.ctx_destroy(other) == CUDA_SUCCESS);
+    }
+    CHECK(f.cu.link_destroy(link) == CUDA_SUCCESS);
+    CHECK(f.cu.library_unload(library) == CUDA_SUCCESS);
+    CHECK(f.cu.module_unload(direct) == CUDA_SUCCESS);
+    CHECK(f.cu.module_unload(linked) == CUDA_SUCCESS);
+  }
+}
+
 TEST_CASE("attributes of functions are those of their PTX", "[cpu]") {
   driver_fixture f;
   CUmodule module = nullptr;

@@ -165,6 +165,7 @@ gpu::testing::cpu_driver_options quick() {
   options.devices = 2;
   options.instruction_budget = 100'000;
   options.block_threads = 1;
+  options.checks.shared_bounds_are_faults = true;
   return options;
 }
 

@@ -344,7 +344,7 @@ TEST_CASE("launches outside the limits are refused", "[cpu]") {
   CHECK(shape(1, 1, 1, 64, 32, 1) == CUDA_ERROR_INVALID_VALUE);
   CHECK(shape(2, 2, 2, 1024, 1, 1) == CUDA_SUCCESS);
   CHECK(start(f.cu, bounded, nullptr, nullptr, 1, 256) == CUDA_SUCCESS);
-  CHECK(start(f.cu, bounded, nullptr, nullptr, 1, 257) == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  CHECK(start(f.cu, bounded, nullptr, nullptr, 1, 257) == CUDA_ERROR_INVALID_VALUE);
   // 48 KiB in total without asking, 227 KiB after.
   CHECK(start(f.cu, bounded, nullptr, nullptr, 1, 32, 47 * 1024) == CUDA_SUCCESS);
   CHECK(start(f.cu, bounded, nullptr, nullptr, 1, 32, 47 * 1024 + 1) == CUDA_ERROR_INVALID_VALUE);

@@ -52,6 +52,7 @@ class workbench {
     module.emplace(std::move(*loaded.module));
     what.heap = &heap;
     what.check = checks::only_reported();
+    what.check.shared_bounds_are_faults = true;
   }
 
   address_space memory;

@@ -165,6 +165,61 @@ TEST_CASE("shared and local memory have ends", "[machine]") {
   CHECK(kind_of(bench.run("local", {}, {}, ~address{3})) == fault_kind::local_out_of_bounds);
 }
 
+TEST_CASE("shared memory has whole units of 128 bytes where its bounds are only reported",
+          "[machine]") {
+  workbench bench(R"(
+.extern .shared .align 16 .b8 room[];
+.visible .entry sums(.param .u64 out) {
+  .reg .b64 %rd<3>; .reg .b32 %r<9>;
+  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2;
+  mov.u32 %r3, room; add.u32 %r4, %r3, %r2; st.shared.u32 [%r4], %r1; bar.sync 0;
+  ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r3+16];
+  add.u32 %r5, %r5, %r6; add.u32 %r5, %r5, %r7;
+  st.global.u32 [%rd1], %r5; ret; }
+.visible .entry effect(.param .u64 out) {
+  .reg .b64 %rd<3>; .reg .b32 %r<3>;
+  ld.param.u64 %rd1, [out]; ld.shared.u32 %r1, [room+28]; st.global.u32 [%rd1], %r1; ret; }
+.visible .entry write(.param .u64 offset) {
+  .reg .b64 %rd<3>; ld.param.u64 %rd1, [offset]; st.shared.u32 [%rd1], 5; ret; }
+.visible .entry remote() {
+  .reg .b32 %r<5>; mov.u32 %r1, room; mapa.shared::cluster.u32 %r2, %r1, 1;
+  st.shared::cluster.u32 [%r2+28], 5; st.shared::cluster.u32 [%r2+28], 5;
+  barrier.cluster.arrive; barrier.cluster.wait; ret; })");
+  const address out = bench.upload(std::vector<u32>(1));
+  bench.what.dynamic_shared_bytes = 28;
+  CHECK(kind_of(bench.run("sums", {}, {7, 1, 1}, out)) == fault_kind::shared_out_of_bounds);
+  bench.what.check.shared_bounds_are_faults = false;
+  const outcome widened = bench.run("sums", {}, {7, 1, 1}, out);
+  CHECK(!widened.error);
+  CHECK(bench.download<u32>(out, 1)[0] == 4 + 5 + 6);
+  REQUIRE(widened.reports.size() == 1);  // nothing becomes of the last word
+  CHECK(widened.reports[0].kind == fault_kind::shared_out_of_bounds);
+  CHECK(widened.reports[0].detail ==
+        "the block has 28 bytes of shared memory, and this is byte 16 "
+        "of room");
+  const outcome used = bench.run("effect", {}, {}, out);
+  CHECK(!used.error);
+  REQUIRE(used.reports.size() == 2);
+  CHECK(used.reports[1].kind == fault_kind::uninitialized_read);
+  for (const address last : {address{1024 + 28}, address{1024 + 124}}) {
+    const outcome written = bench.run("write", {}, {}, last);
+    CHECK(!written.error);
+    CHECK(written.reports.size() == 1);
+  }
+  CHECK(kind_of(bench.run("write", {}, {}, address{1024 + 128})) ==
+        fault_kind::shared_out_of_bounds);
+  CHECK(kind_of(bench.run("write", {}, {}, address{1020})) == fault_kind::shared_out_of_bounds);
+  bench.what.cluster = {2, 1, 1};
+  const outcome remote = bench.run("remote", {2, 1, 1}, {});
+  CHECK(!remote.error);
+  CHECK(remote.reports.size() == 2);  // once for each instruction
+  bench.what.cluster = {1, 1, 1};
+  bench.what.check.shared_bounds = false;
+  CHECK(bench.run("sums", {}, {7, 1, 1}, out).reports.empty());
+  bench.what.dynamic_shared_bytes = 0;
+  CHECK(kind_of(bench.run("write", {}, {}, address{1024})) == fault_kind::shared_out_of_bounds);
+}
+
 TEST_CASE("reads of memory never written are reported once, or are faults", "[machine]") {
   workbench bench(kernels);
   const address a = bench.allocate(64);

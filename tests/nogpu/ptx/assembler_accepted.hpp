@@ -20,6 +20,8 @@ inline constexpr const char* accepted_statements[] = {
     "cvt.sat.u16.s8 %rs1, %rs2;",
     "cvt.rni.s32.bf16 %r1, %rs1;",
     "cvt.rn.bf16.u16 %rs1, %rs2;",
+    "{ .reg .b8 %c; cvt.rzi.s8.bf16 %c, %rs2; }",
+    "{ .reg .b8 %c; cvt.rn.bf16.u8 %rs1, %c; }",
     "cvt.rni.ftz.f32.f32 %f1, %f2;",
     "cvt.rn.relu.satfinite.bf16.f32 %rs1, %f1;",
     "cvt.rna.satfinite.tf32.f32 %r1, %f1;",

@@ -129,6 +129,8 @@ inline constexpr const char* refused_statements[] = {
     "cvt.rzi.ftz.u8.f16 %rs1, %rs2;",
     "cvt.rni.u8.bf16 %rs1, %rs2;",
     "cvt.rn.bf16.s8 %rs1, %rs2;",
+    "cvt.rzi.s8.bf16 %r1, %rs2;",
+    "cvt.rzi.sat.s8.bf16 %rs1, %rs2;",
     "cvt.rn.sat.bf16.f32 %rs1, %f1;",
     "cvt.rn.f32.f32 %f1, %f2;",
     "cvt.rni.f16.f32 %rs1, %f1;",

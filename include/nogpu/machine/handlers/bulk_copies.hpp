@@ -123,7 +123,8 @@ inline address listed_address(const warp& w, const decoded& d, unsigned slot, un
 inline located locate_bulk(warp& w, const decoded& d, unsigned lane, address a, std::uint32_t size,
                            bool shared, access_kind kind) {
   if ((a & 15) != 0) return refuse_misaligned(w, lane, a, 16, kind);
-  return shared ? locate_shared(w, lane, a, size, kind) : locate_global(w, d, lane, a, size, kind);
+  return shared ? locate_shared(w, d, lane, a, size, kind)
+                : locate_global(w, d, lane, a, size, kind);
 }
 
 /// Where loads arrive, and the mbarrier that counts them: in one block, or by `.multicast::cluster`
@@ -136,7 +137,7 @@ struct bulk_targets {
 /// Checks the targets of a load of `size` bytes. `mask` is the slot of the ranks, if it has some.
 inline bool find_targets(warp& w, const decoded& d, unsigned lane, address to, std::uint32_t size,
                          address barrier, std::uint32_t mask, bulk_targets& out) {
-  const located destination = locate_shared(w, lane, to, size, access_kind::write);
+  const located destination = locate_shared(w, d, lane, to, size, access_kind::write);
   if (destination.bytes == nullptr) return false;
   const located at = locate<space::shared>(w, d, lane, barrier, 8, access_kind::atomic);
   if (at.bytes == nullptr) return false;

@@ -64,7 +64,7 @@ inline bool read_group_lines(warp& w, const decoded& d, std::uint64_t bits, bool
                              std::byte (*lines)[64]) {
   const matrix_descriptor where{bits};
   const auto read = [&](unsigned lane, std::uint32_t a, std::byte* to) {
-    const located at = locate_shared(w, lane, a, 16, access_kind::read);
+    const located at = locate_shared(w, d, lane, a, 16, access_kind::read);
     if (at.bytes == nullptr || !note_read(w, d, lane, at, a, 16, access_class::plain)) return false;
     std::memcpy(to, at.bytes, 16);
     return true;

@@ -155,13 +155,13 @@ inline bool for_tensor_parts(const tensor_request& request, std::uint32_t shared
 }
 
 /// Checks where a copy lies in shared memory. A swizzle may use all of the last 128 bytes.
-inline located locate_tile(warp& w, unsigned lane, address a, const tensor_map& map,
-                           access_kind kind) {
+inline located locate_tile(warp& w, const decoded& d, unsigned lane, address a,
+                           const tensor_map& map, access_kind kind) {
   if (a % tensor_alignment != 0) return refuse_misaligned(w, lane, a, tensor_alignment, kind);
   const std::uint64_t rows = map.rows() * map.row_pitch();
   const std::uint64_t bytes = map.swizzle_bits == 0 ? rows : (rows + 127) / 128 * 128;
   const auto size = static_cast<std::uint32_t>(std::min(bytes, std::uint64_t{0xffff'ffff}));
-  return locate_shared(w, lane, a, size, kind);
+  return locate_shared(w, d, lane, a, size, kind);
 }
 
 /// cp.async.bulk.tensor to shared memory: slots are destination, map, mbarrier, mask of blocks; the
@@ -176,7 +176,7 @@ inline action run_tensor_load(warp& w, const decoded& d, lane_mask mask) {
       return action::fault;
     const tensor_map& map = request.map;
     const address to = address_of(w.registers, d, 0, lane);
-    const located tile = locate_tile(w, lane, to, map, access_kind::write);
+    const located tile = locate_tile(w, d, lane, to, map, access_kind::write);
     if (tile.bytes == nullptr) return action::fault;
     const address barrier = listed_address(w, d, 2, lane, more);
     bulk_targets targets;
@@ -233,7 +233,7 @@ inline action run_tensor_store(warp& w, const decoded& d, lane_mask mask) {
           w, fault_kind::illegal_instruction, lane,
           "tensors of ." + std::string(ptx::name_of(map.element)) + " do not have this reduction");
     const address from = address_of(w.registers, d, 0, lane);
-    const located tile = locate_tile(w, lane, from, map, access_kind::read);
+    const located tile = locate_tile(w, d, lane, from, map, access_kind::read);
     if (tile.bytes == nullptr) return action::fault;
     const auto send = [&](const tensor_part& part) {
       if (!part.inside) return true;

@@ -15,10 +15,10 @@ namespace nogpu { inline namespace v1 { namespace machine::detail {
 inline located locate_changed_map(warp& w, const decoded& d, unsigned lane, address a, space where,
                                   access_kind access) {
   if (a % 64 != 0) return refuse_misaligned(w, lane, a, 64, access);
-  if (where == space::shared) return locate_shared(w, lane, a, tensor_map_bytes, access);
+  if (where == space::shared) return locate_shared(w, d, lane, a, tensor_map_bytes, access);
   if (where == space::generic && a >= shared_window) {
     if (in_window(a, shared_window))
-      return locate_shared(w, lane, a - shared_window, tensor_map_bytes, access);
+      return locate_shared(w, d, lane, a - shared_window, tensor_map_bytes, access);
     return refuse(w, fault_kind::wrong_space, lane, a, tensor_map_bytes, access,
                   "a tensor map that is changed is in shared or global memory");
   }
