@@ -10,7 +10,7 @@
 #include <gpu/core/text.hpp>
 #include <gpu/generated/number_type.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/axis_order.hpp>
+#include <gpu/memory/shape.hpp>
 
 #include <cstddef>
 #include <cstdint>
