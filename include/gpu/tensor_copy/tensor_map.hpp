@@ -160,10 +160,8 @@ inline result<CUtensorMap> encode_tiled(context_or_device on, const view_layout&
   CUtensorMap made{};
   GPU_TRY(driver::call_in<&driver::entry_points::tensor_map_encode_tiled>(
       context.native(), where, &made, tensor.type, tensor.rank, tensor.address, tensor.extents,
-      tensor.strides, tile, tensor.steps, static_cast<CUtensorMapInterleave>(options.interleave),
-      static_cast<CUtensorMapSwizzle>(options.swizzle),
-      static_cast<CUtensorMapL2promotion>(options.promotion),
-      static_cast<CUtensorMapFloatOOBfill>(options.fill)));
+      tensor.strides, tile, tensor.steps, tensor.interleave, tensor.swizzle, tensor.promotion,
+      tensor.fill));
   return made;
 }
 
@@ -190,10 +188,7 @@ inline result<CUtensorMap> encode_im2col(context_or_device on, const view_layout
   GPU_TRY(driver::call_in<&driver::entry_points::tensor_map_encode_im2col>(
       context.native(), where, &made, tensor.type, tensor.rank, tensor.address, tensor.extents,
       tensor.strides, low, high, static_cast<cuuint32_t>(channels), static_cast<cuuint32_t>(pixels),
-      tensor.steps, static_cast<CUtensorMapInterleave>(options.interleave),
-      static_cast<CUtensorMapSwizzle>(options.swizzle),
-      static_cast<CUtensorMapL2promotion>(options.promotion),
-      static_cast<CUtensorMapFloatOOBfill>(options.fill)));
+      tensor.steps, tensor.interleave, tensor.swizzle, tensor.promotion, tensor.fill));
   return made;
 }
 

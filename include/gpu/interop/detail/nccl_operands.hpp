@@ -98,6 +98,18 @@ result<nccl_operand> nccl_numbers(const char* function, nccl_operation operation
                       view.size() * numbers, type, sizeof(element) / numbers};
 }
 
+/// The operands of a function that combines elements.
+struct nccl_operands {
+  nccl_operand from, to;
+};
+template <class In, class Out>
+result<nccl_operands> nccl_numbers(const char* function, nccl_operation operation, In&& in,
+                                   Out&& out, source_location where) noexcept {
+  const auto from = GPU_TRY(nccl_numbers(function, operation, static_cast<In&&>(in), where));
+  const auto to = GPU_TRY(nccl_numbers(function, operation, static_cast<Out&&>(out), where));
+  return nccl_operands{from, to};
+}
+
 /// Fails unless `tested` has `times` as many elements as `other`, and both a multiple of `parts`.
 inline result<> require_counts(const char* function, const char* name, const nccl_operand& tested,
                                const nccl_operand& other, std::size_t times, std::size_t parts,
