@@ -4,7 +4,6 @@
 
 #include <gpu/algorithm/scan.hpp>
 #include <gpu/algorithm/scan/scan_kernel.hpp>
-#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/string_ref.hpp>

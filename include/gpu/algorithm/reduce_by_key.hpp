@@ -2,7 +2,7 @@
 /// \file
 /// `reduce_by_key`: combines the values of neighbors with equal keys.
 
-#include <gpu/algorithm/scan/scan_shared.hpp>
+#include <gpu/algorithm/scan/scan_kernel.hpp>
 #include <gpu/algorithm/select/scan_compaction.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>

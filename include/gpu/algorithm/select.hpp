@@ -3,7 +3,6 @@
 /// `select` and `selection`: copy the elements that fulfill a condition to neighboring places.
 
 #include <gpu/algorithm/scan/scan_kernel.hpp>
-#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/algorithm/select/scan_compaction.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/core/located.hpp>

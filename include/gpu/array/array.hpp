@@ -16,7 +16,6 @@
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/copy.hpp>  // IWYU pragma: keep
 #include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/detail/pick_axes.hpp>

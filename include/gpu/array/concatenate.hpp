@@ -52,11 +52,15 @@ inline result<std::size_t> require_joinable(const char* function, const stream_r
   return total;
 }
 
-/// Writes views one behind the other along an axis.
+/// Makes an array of views, one behind the other along an axis. The operands are those of the
+/// views.
 template <class T, int Rank>
-result<array<T, Rank>> join_views(const stream_ref& stream, int axis, std::size_t total,
-                                  const array_view<const T, Rank>* parts, std::size_t count,
+result<array<T, Rank>> join_views(const char* function, const stream_ref& stream, int axis,
+                                  const array_view<const T, Rank>* parts,
+                                  const loop_operand* operands, std::size_t count,
                                   source_location where) {
+  const std::size_t total = GPU_TRY(
+      require_joinable(function, stream, axis, operands, count, element_type_of<T>(), where));
   auto made = GPU_TRY((gpu::empty<T>(stream, with_extent(parts[0].shape(), axis, total), where)));
   std::size_t at = 0;
   for (std::size_t k = 0; k < count; ++k) {
@@ -99,11 +103,8 @@ auto concatenate(located<stream_ref> stream, int axis, First&& first, Rest&&... 
       detail::operand_of(parts[0], first),
       detail::operand_of(detail::array_view_of(static_cast<Rest&&>(rest)), rest)...};
   axis = GPU_TRY(detail::require_axis(function, axis, rank, stream.where));
-  const std::size_t total =
-      GPU_TRY(detail::require_joinable(function, stream.value, axis, operands, 1 + sizeof...(Rest),
-                                       detail::element_type_of<element>(), stream.where));
-  return detail::join_views<element, rank>(stream.value, axis, total, parts, 1 + sizeof...(Rest),
-                                           stream.where);
+  return detail::join_views<element, rank>(function, stream.value, axis, parts, operands,
+                                           1 + sizeof...(Rest), stream.where);
 }
 
 /// Makes an array of arrays of one shape that follow one another along a new axis. As NumPy's
@@ -122,11 +123,8 @@ auto stack(located<stream_ref> stream, int axis, First&& first, Rest&&... rest)
   const detail::loop_operand operands[] = {
       detail::operand_of(parts[0], first),
       detail::operand_of(gpu::expand_dims(static_cast<Rest&&>(rest), axis), rest)...};
-  const std::size_t total =
-      GPU_TRY(detail::require_joinable(function, stream.value, axis, operands, 1 + sizeof...(Rest),
-                                       detail::element_type_of<element>(), stream.where));
-  return detail::join_views<element, rank>(stream.value, axis, total, parts, 1 + sizeof...(Rest),
-                                           stream.where);
+  return detail::join_views<element, rank>(function, stream.value, axis, parts, operands,
+                                           1 + sizeof...(Rest), stream.where);
 }
 
 /// Several views of one type: `parts[0]`, `for (auto part : parts)`.

@@ -23,7 +23,6 @@
 #include <gpu/generated/loop_operands.hpp>
 #include <gpu/generated/number_type.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/fill.hpp>
 #include <gpu/memory/shape.hpp>

@@ -20,7 +20,6 @@
 
 #include <gpu/algorithm/inclusive_scan.hpp>
 #include <gpu/algorithm/scan/scan_kernel.hpp>
-#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>  // IWYU pragma: keep
 #include <gpu/array/detail/along_axis.hpp>

@@ -108,10 +108,7 @@ auto quantiles_along(const char* function, const stream_ref& stream, A& a, int a
     -> result<array<R, viewed_rank<A&>>> {
   constexpr int rank = viewed_rank<A&>;
   using element = value_of_view<A>;
-  check_sorted<A&>();
-  const array_view<const element, rank> view = array_view_of(a);
-  GPU_TRY(require_operand(function, stream, "the operand", view, a, where));
-  axis = GPU_TRY(require_axis(function, axis, rank, where));
+  const auto view = GPU_TRY(view_to_sort(function, stream, a, axis, sort_order::ascending, where));
   auto lines = GPU_TRY(make_lines(stream, view, axis, where));
   shape<rank> extents;
   extents[0] = rows;

@@ -81,11 +81,23 @@ result<array<long long, Rank>> sort_lines_with_positions(const stream_ref& strea
   return made;
 }
 
-template <class A> constexpr void check_sorted() noexcept {
+/// Returns the view of an operand to sort, and counts `axis` from the first one.
+template <class A>
+result<array_view<const value_of_view<A>, viewed_rank<A>>> view_to_sort(const char* function,
+                                                                        const stream_ref& stream,
+                                                                        A&& a, int& axis,
+                                                                        sort_order order,
+                                                                        source_location where) {
   static_assert(viewed_rank<A> > 0, "an array of rank 0 has no axis to sort along");
   static_assert(sortable<value_of_view<A>>,
                 "the elements are numbers of 8 to 64 bits (bool, integers, float, double, __half, "
                 "__nv_bfloat16)");
+  const array_view<const value_of_view<A>, viewed_rank<A>> view =
+      array_view_of(static_cast<A&&>(a));
+  GPU_TRY(require_operand(function, stream, "the operand", view, a, where));
+  axis = GPU_TRY(require_axis(function, axis, viewed_rank<A>, where));
+  GPU_TRY(require_enumerator(order, "sort_order", function, where));
+  return view;
 }
 
 }  // namespace detail
@@ -97,13 +109,8 @@ auto sorted(const stream_ref& stream, A&& a, int axis = -1,
             sort_order order = sort_order::ascending,
             source_location where = source_location::current())
     -> result<array<detail::value_of_view<A>, detail::viewed_rank<A>>> {
-  constexpr int rank = detail::viewed_rank<A>;
-  using element = detail::value_of_view<A>;
-  detail::check_sorted<A>();
-  const array_view<const element, rank> view = detail::array_view_of(static_cast<A&&>(a));
-  GPU_TRY(detail::require_operand("gpu::sorted", stream, "the operand", view, a, where));
-  axis = GPU_TRY(detail::require_axis("gpu::sorted", axis, rank, where));
-  GPU_TRY(detail::require_enumerator(order, "sort_order", "gpu::sorted", where));
+  const auto view =
+      GPU_TRY(detail::view_to_sort("gpu::sorted", stream, static_cast<A&&>(a), axis, order, where));
   auto lines = GPU_TRY(detail::make_lines(stream, view, axis, where));
   GPU_TRY(detail::sort_lines(stream, lines, order, where));
   return detail::lines_to_axis(stream, std::move(lines), axis, where);
@@ -116,13 +123,8 @@ auto argsort(const stream_ref& stream, A&& a, int axis = -1,
              sort_order order = sort_order::ascending,
              source_location where = source_location::current())
     -> result<array<long long, detail::viewed_rank<A>>> {
-  constexpr int rank = detail::viewed_rank<A>;
-  using element = detail::value_of_view<A>;
-  detail::check_sorted<A>();
-  const array_view<const element, rank> view = detail::array_view_of(static_cast<A&&>(a));
-  GPU_TRY(detail::require_operand("gpu::argsort", stream, "the operand", view, a, where));
-  axis = GPU_TRY(detail::require_axis("gpu::argsort", axis, rank, where));
-  GPU_TRY(detail::require_enumerator(order, "sort_order", "gpu::argsort", where));
+  const auto view = GPU_TRY(
+      detail::view_to_sort("gpu::argsort", stream, static_cast<A&&>(a), axis, order, where));
   auto lines = GPU_TRY(detail::make_lines(stream, view, axis, where));
   auto positions = GPU_TRY(detail::sort_lines_with_positions(stream, lines, order, where));
   return detail::lines_to_axis(stream, std::move(positions), axis, where);
@@ -146,11 +148,8 @@ auto top_k(const stream_ref& stream, A&& a, std::size_t k, int axis = -1,
   constexpr const char* function = "gpu::top_k";
   constexpr int rank = detail::viewed_rank<A>;
   using element = detail::value_of_view<A>;
-  detail::check_sorted<A>();
-  const array_view<const element, rank> view = detail::array_view_of(static_cast<A&&>(a));
-  GPU_TRY(detail::require_operand(function, stream, "the operand", view, a, where));
-  axis = GPU_TRY(detail::require_axis(function, axis, rank, where));
-  GPU_TRY(detail::require_enumerator(order, "sort_order", function, where));
+  const auto view =
+      GPU_TRY(detail::view_to_sort(function, stream, static_cast<A&&>(a), axis, order, where));
   const std::size_t length = view.extent(axis);
   if (k > length) {
     detail::text_builder out;

@@ -16,7 +16,6 @@
 #include <gpu/algorithm/run_length.hpp>
 #include <gpu/algorithm/scan.hpp>
 #include <gpu/algorithm/scan/scan_kernel.hpp>
-#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/algorithm/sort.hpp>
 #include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/algorithm/unique.hpp>

@@ -13,7 +13,7 @@
 #include <gpu/compiler/cache/usage.hpp>
 #include <gpu/compiler/compile_cache.hpp>
 #include <gpu/compiler/compiled_program.hpp>
-#include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>

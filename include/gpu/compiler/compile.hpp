@@ -9,8 +9,8 @@
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/program.hpp>
-#include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/detail/compiled.hpp>  // IWYU pragma: keep
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 

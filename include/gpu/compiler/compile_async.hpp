@@ -12,7 +12,7 @@
 #include <gpu/compiler/options/compile_request.hpp>
 #include <gpu/compiler/options/resolve_request.hpp>
 #include <gpu/compiler/program.hpp>
-#include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>

@@ -14,7 +14,7 @@
 #include <gpu/compiler/link_options.hpp>
 #include <gpu/compiler/linked_program.hpp>
 #include <gpu/compiler/options/resolve_request.hpp>
-#include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/source_location.hpp>

@@ -11,7 +11,6 @@
 
 #include <gpu/compiler/detail/text_set.hpp>
 #include <gpu/core/detail/atomic.hpp>
-#include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>

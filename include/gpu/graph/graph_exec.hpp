@@ -16,6 +16,7 @@
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/launch_ring.hpp>
 #include <gpu/driver/detail/queued_call.hpp>
+#include <gpu/driver/detail/ref_in_context.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/graph/detail/explain_errors.hpp>

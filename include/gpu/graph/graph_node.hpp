@@ -12,6 +12,7 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/ref_in_context.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 
 #include <cstddef>
@@ -56,34 +57,6 @@ constexpr const char* name_of(graph_node_kind kind) noexcept {
                                   {batch_memory_operation, "batch_memory_operation"},
                                   {conditional, "conditional"}});
 }
-
-namespace detail {
-
-/// Base of refs: a handle of the driver and the context that it belongs to.
-template <class Self, class Native> class ref_in_context {
- public:
-  constexpr ref_in_context() noexcept = default;
-
-  /// Returns a ref to an object that was made elsewhere, for work in `context`.
-  static constexpr Self from_native(Native native, context_ref context) noexcept {
-    Self made;
-    made.native_ = native;
-    made.context_ = context;
-    return made;
-  }
-  constexpr Native native() const noexcept { return native_; }
-  constexpr context_ref context() const noexcept { return context_; }
-  constexpr explicit operator bool() const noexcept { return native_ != nullptr; }
-  friend constexpr bool operator==(const Self& a, const Self& b) noexcept {
-    return a.native() == b.native();
-  }
-
- private:
-  Native native_ = nullptr;
-  context_ref context_;
-};
-
-}  // namespace detail
 
 /// Refers to a node, which its graph owns. Copy it freely. A default constructed one is empty.
 class graph_node : public detail::ref_in_context<graph_node, CUgraphNode> {

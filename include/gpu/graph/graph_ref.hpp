@@ -10,6 +10,7 @@
 #include <gpu/driver/detail/cuda_header.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/host_call.hpp>
+#include <gpu/driver/detail/ref_in_context.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/error_reporter.hpp>
 #include <gpu/graph/dependencies.hpp>

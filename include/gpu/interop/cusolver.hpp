@@ -20,8 +20,6 @@
 #include <gpu/libraries/library_handle.hpp>
 #include <gpu/libraries/require_libcuda.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/axis_index.hpp>
-#include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/memory/slice.hpp>

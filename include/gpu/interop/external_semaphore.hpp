@@ -18,6 +18,7 @@
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/launch_ring.hpp>
 #include <gpu/driver/detail/queued_call.hpp>
+#include <gpu/driver/detail/ref_in_context.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/interop/foreign_handle.hpp>
@@ -85,7 +86,8 @@ constexpr bool has_value(external_semaphore_handle_type type) noexcept {
 
 /// Refers to a semaphore that another object keeps alive; cheap to copy. A default-constructed one
 /// is empty.
-class external_semaphore_ref {
+class external_semaphore_ref
+    : public detail::ref_in_context<external_semaphore_ref, CUexternalSemaphore> {
  public:
   constexpr external_semaphore_ref() noexcept = default;
 
@@ -93,25 +95,14 @@ class external_semaphore_ref {
   static constexpr external_semaphore_ref from_native(
       CUexternalSemaphore native, context_ref context,
       external_semaphore_handle_type type) noexcept {
-    external_semaphore_ref made;
-    made.native_ = native;
-    made.context_ = context;
+    external_semaphore_ref made = ref_in_context::from_native(native, context);
     made.type_ = type;
     return made;
   }
 
-  constexpr CUexternalSemaphore native() const noexcept { return native_; }
-  constexpr context_ref context() const noexcept { return context_; }
   constexpr external_semaphore_handle_type type() const noexcept { return type_; }
-  constexpr explicit operator bool() const noexcept { return native_ != nullptr; }
-  friend constexpr bool operator==(const external_semaphore_ref& a,
-                                   const external_semaphore_ref& b) noexcept {
-    return a.native() == b.native();
-  }
 
  private:
-  CUexternalSemaphore native_ = nullptr;
-  context_ref context_;
   external_semaphore_handle_type type_ = external_semaphore_handle_type::opaque_fd;
 };
 

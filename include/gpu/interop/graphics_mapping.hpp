@@ -10,6 +10,7 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/ref_in_context.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/interop/detail/graphics_errors.hpp>
@@ -25,31 +26,12 @@
 
 namespace gpu { inline namespace v1 {
 
-/// Refers to a registered buffer or image; cheap to copy.
-class graphics_resource_ref {
+/// Refers to a registered buffer or image; cheap to copy. `from_native` takes one that other code
+/// has registered in a context, also of another interface than OpenGL.
+class graphics_resource_ref
+    : public detail::ref_in_context<graphics_resource_ref, CUgraphicsResource> {
  public:
   constexpr graphics_resource_ref() noexcept = default;
-
-  /// Refers to a resource that other code has registered in a context, also of another interface
-  /// than OpenGL.
-  static constexpr graphics_resource_ref from_native(CUgraphicsResource native,
-                                                     context_ref context) noexcept {
-    graphics_resource_ref made;
-    made.native_ = native;
-    made.context_ = context;
-    return made;
-  }
-  constexpr CUgraphicsResource native() const noexcept { return native_; }
-  constexpr context_ref context() const noexcept { return context_; }
-  constexpr explicit operator bool() const noexcept { return native_ != nullptr; }
-  friend constexpr bool operator==(const graphics_resource_ref& a,
-                                   const graphics_resource_ref& b) noexcept {
-    return a.native() == b.native();
-  }
-
- private:
-  CUgraphicsResource native_ = nullptr;
-  context_ref context_;
 };
 
 /// Lets CUDA use registered resources, from construction to destruction; OpenGL must leave them

@@ -153,10 +153,8 @@ class nccl_communicator {
   result<> all_reduce(const stream_ref& stream, In&& in, Out&& out, nccl_operation operation,
                       source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::nccl_communicator::all_reduce";
-    const auto from =
-        GPU_TRY(detail::nccl_numbers(function, operation, static_cast<In&&>(in), where));
-    const auto to =
-        GPU_TRY(detail::nccl_numbers(function, operation, static_cast<Out&&>(out), where));
+    const auto [from, to] = GPU_TRY(detail::nccl_numbers(function, operation, static_cast<In&&>(in),
+                                                         static_cast<Out&&>(out), where));
     GPU_TRY(detail::require_counts(function, "out", to, from, 1, 1, where));
     return call<&detail::nccl_functions::all_reduce>(function, stream, where, from.address,
                                                      to.address, from.count, from.type,
@@ -185,10 +183,8 @@ class nccl_communicator {
   result<> reduce(const stream_ref& stream, In&& in, Out&& out, nccl_operation operation, int root,
                   source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::nccl_communicator::reduce";
-    const auto from =
-        GPU_TRY(detail::nccl_numbers(function, operation, static_cast<In&&>(in), where));
-    const auto to =
-        GPU_TRY(detail::nccl_numbers(function, operation, static_cast<Out&&>(out), where));
+    const auto [from, to] = GPU_TRY(detail::nccl_numbers(function, operation, static_cast<In&&>(in),
+                                                         static_cast<Out&&>(out), where));
     GPU_TRY(require_rank(function, root, where));
     if (rank() == root) GPU_TRY(detail::require_counts(function, "out", to, from, 1, 1, where));
     return call<&detail::nccl_functions::reduce>(function, stream, where, from.address, to.address,
@@ -214,10 +210,8 @@ class nccl_communicator {
   result<> reduce_scatter(const stream_ref& stream, In&& in, Out&& out, nccl_operation operation,
                           source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::nccl_communicator::reduce_scatter";
-    const auto from =
-        GPU_TRY(detail::nccl_numbers(function, operation, static_cast<In&&>(in), where));
-    const auto to =
-        GPU_TRY(detail::nccl_numbers(function, operation, static_cast<Out&&>(out), where));
+    const auto [from, to] = GPU_TRY(detail::nccl_numbers(function, operation, static_cast<In&&>(in),
+                                                         static_cast<Out&&>(out), where));
     GPU_TRY(detail::require_counts(function, "in", from, to, count(), 1, where));
     return call<&detail::nccl_functions::reduce_scatter>(function, stream, where, from.address,
                                                          to.address, to.count, to.type,

@@ -2,7 +2,7 @@
 /// \file
 /// `list_blocks`: the memory that a caching allocator holds, block by block.
 
-#include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/source_location.hpp>

@@ -8,13 +8,12 @@
 #include <gpu/core/result.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
-#include <gpu/memory/axis_index.hpp>
-#include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/detail/pick_axes.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>

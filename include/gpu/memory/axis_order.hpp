@@ -1,14 +1,5 @@
 #pragma once
 /// \file
-/// `axis_order`: which axis of an array is contiguous in memory.
+/// Moved to `gpu/memory/shape.hpp`; stays here for one release.
 
-namespace gpu { inline namespace v1 {
-
-/// The order of the elements of an array in memory.
-enum class axis_order : unsigned char {
-  c,        ///< the last index is contiguous, as in C
-  fortran,  ///< the first index is contiguous, as in Fortran
-  keep,     ///< of functions that take a model: the axes are in the model's order
-};
-
-}}  // namespace gpu::v1
+#include <gpu/memory/shape.hpp>  // IWYU pragma: export

@@ -5,7 +5,7 @@
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/memory/detail/element_owner.hpp>
-#include <gpu/memory/detail/pinned_elements.hpp>
+#include <gpu/memory/detail/pinned_allocation.hpp>
 #include <gpu/memory/ranges.hpp>
 
 #include <concepts>

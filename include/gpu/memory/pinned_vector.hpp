@@ -13,7 +13,6 @@
 #include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/detail/element_source.hpp>
 #include <gpu/memory/detail/pinned_allocation.hpp>
-#include <gpu/memory/detail/pinned_elements.hpp>
 #include <gpu/memory/detail/reverse_iterator.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/pinned_flags.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `shape<Rank>`: the extents of an array.
+/// `shape<Rank>`: the extents of an array; `axis_order`: which of its axes is contiguous in memory.
 
 #include <gpu/core/detail/size_product.hpp>
 #include <gpu/core/detail/traits.hpp>
@@ -49,5 +49,12 @@ template <int Rank> class shape {
 };
 
 template <class... Extents> shape(Extents...) -> shape<int{sizeof...(Extents)}>;
+
+/// The order of the elements of an array in memory.
+enum class axis_order : unsigned char {
+  c,        ///< the last index is contiguous, as in C
+  fortran,  ///< the first index is contiguous, as in Fortran
+  keep,     ///< of functions that take a model: the axes are in the model's order
+};
 
 }}  // namespace gpu::v1

@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// `slice`: a range of indices with a step, as in Python.
+/// Selectors of elements of a view besides indices: `slice`, a range with a step as in Python,
+/// `all()`, `ellipsis()` and `new_axis()`.
 
 #include <cstddef>
 #include <gpu/core/detail/traits.hpp>
@@ -72,4 +73,21 @@ constexpr index_sequence select_indices(const slice& s, std::size_t size) noexce
 }
 
 }  // namespace detail
+
+namespace detail {
+
+/// All elements of an axis.
+struct all_elements {};
+
+}  // namespace detail
+
+/// Selects all elements of an axis of a view: NumPy's `:`.
+constexpr detail::all_elements all() noexcept { return {}; }
+
+/// Stands for all axes of a view that the other indices leave over: NumPy's `...`.
+struct ellipsis {};
+
+/// Adds an axis of 1 element to a view: NumPy's `newaxis`.
+struct new_axis {};
+
 }}  // namespace gpu::v1

@@ -4,7 +4,6 @@
 
 #include <gpu/array/array.hpp>
 #include <gpu/array/creation.hpp>
-#include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>

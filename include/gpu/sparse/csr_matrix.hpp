@@ -2,7 +2,7 @@
 /// \file
 /// `csr_matrix`: a sparse matrix, stored by rows, and its product with vectors.
 
-#include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>

@@ -1,14 +1,24 @@
 #pragma once
 /// \file
-/// `process_wide`: state that all shared libraries of a process share.
+/// `process_wide`: state that all shared libraries of a process share, and what is called when the
+/// process forks or ends.
 
 #include <gpu/core/detail/atomic.hpp>
 #include <gpu/core/version.hpp>
 #include <gpu/system/named_memory.hpp>
-#include <gpu/system/process_hooks.hpp>
 #include <gpu/system/shared_library.hpp>
 
+#include <pthread.h>
+
+#include <cstdlib>
+
 namespace gpu { inline namespace v1 { namespace detail {
+
+inline void on_fork_in_child(void (*handler)()) noexcept {
+  ::pthread_atfork(nullptr, nullptr, handler);
+}
+
+inline void on_process_exit(void (*handler)()) noexcept { std::atexit(handler); }
 
 /// The one `State` of the process: the same object in all its shared libraries that were built with
 /// this ABI number. It begins as zeroed bytes. `State` has

@@ -79,12 +79,9 @@ inline result<CUtensorMap> encode_im2col_wide(context_or_device on, const view_l
   GPU_TRY(driver::call_in<&driver::entry_points::tensor_map_encode_im2col_wide>(
       context.native(), where, &made, tensor.type, tensor.rank, tensor.address, tensor.extents,
       tensor.strides, box.lower, box.upper, static_cast<cuuint32_t>(box.channels),
-      static_cast<cuuint32_t>(pixels), tensor.steps,
-      static_cast<CUtensorMapInterleave>(options.interleave),
-      static_cast<CUtensorMapIm2ColWideMode>(box.width),
-      static_cast<CUtensorMapSwizzle>(options.swizzle),
-      static_cast<CUtensorMapL2promotion>(options.promotion),
-      static_cast<CUtensorMapFloatOOBfill>(options.fill)));
+      static_cast<cuuint32_t>(pixels), tensor.steps, tensor.interleave,
+      static_cast<CUtensorMapIm2ColWideMode>(box.width), tensor.swizzle, tensor.promotion,
+      tensor.fill));
   return made;
 }
 

@@ -3,11 +3,13 @@
 /// `tensor_map`: describes an array to the bulk copy engine of devices of compute capability 9.0
 /// and later, which copies tiles of it to and from shared memory.
 
+#include <gpu/compiler/detail/offered_headers.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/device/embedded/tensor_copy.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/context_or_device.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -17,7 +19,6 @@
 #include <gpu/memory/array_view.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 #include <gpu/memory/shape.hpp>
-#include <gpu/tensor_copy/detail/device_headers.hpp>  // IWYU pragma: keep
 #include <gpu/tensor_copy/detail/tensor_map_checks.hpp>
 #include <gpu/tensor_copy/tensor_map_options.hpp>
 
@@ -26,6 +27,14 @@
 #include <utility>
 
 namespace gpu { inline namespace v1 {
+
+namespace detail {
+
+inline constexpr device_code_header tensor_copy_headers[] = {
+    {"gpu/tensor_copy.hpp", tensor_copy_header}};
+inline const offered_headers offered_tensor_copy_headers{tensor_copy_headers};
+
+}  // namespace detail
 
 /// What an `im2col` copy takes: columns of pixels, each of which is the channels of one place of an
 /// image. The axes of the tensor are images, then one to three axes of pixels, then channels.
@@ -151,10 +160,8 @@ inline result<CUtensorMap> encode_tiled(context_or_device on, const view_layout&
   CUtensorMap made{};
   GPU_TRY(driver::call_in<&driver::entry_points::tensor_map_encode_tiled>(
       context.native(), where, &made, tensor.type, tensor.rank, tensor.address, tensor.extents,
-      tensor.strides, tile, tensor.steps, static_cast<CUtensorMapInterleave>(options.interleave),
-      static_cast<CUtensorMapSwizzle>(options.swizzle),
-      static_cast<CUtensorMapL2promotion>(options.promotion),
-      static_cast<CUtensorMapFloatOOBfill>(options.fill)));
+      tensor.strides, tile, tensor.steps, tensor.interleave, tensor.swizzle, tensor.promotion,
+      tensor.fill));
   return made;
 }
 
@@ -181,10 +188,7 @@ inline result<CUtensorMap> encode_im2col(context_or_device on, const view_layout
   GPU_TRY(driver::call_in<&driver::entry_points::tensor_map_encode_im2col>(
       context.native(), where, &made, tensor.type, tensor.rank, tensor.address, tensor.extents,
       tensor.strides, low, high, static_cast<cuuint32_t>(channels), static_cast<cuuint32_t>(pixels),
-      tensor.steps, static_cast<CUtensorMapInterleave>(options.interleave),
-      static_cast<CUtensorMapSwizzle>(options.swizzle),
-      static_cast<CUtensorMapL2promotion>(options.promotion),
-      static_cast<CUtensorMapFloatOOBfill>(options.fill)));
+      tensor.steps, tensor.interleave, tensor.swizzle, tensor.promotion, tensor.fill));
   return made;
 }
 

@@ -17,8 +17,8 @@ inline void make_devices(driver_state& driver) {
   const unsigned asked = driver.options.devices;
   const unsigned count = std::min(asked, 64u);
   if (asked != count)
-    driver.report("driver_options::devices is " + std::to_string(asked) + ", but the limit is " +
-                  std::to_string(count) + "; the driver has that many devices");
+    driver.report(std::to_string(asked) + " devices were asked for, but the limit is " +
+                  std::to_string(count) + "; the driver has that many");
   for (unsigned i = 0; i < count; ++i) {
     auto device = std::make_unique<device_state>();
     device->ordinal = static_cast<int>(i);

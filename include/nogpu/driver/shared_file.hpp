@@ -3,7 +3,7 @@
 /// Memory that CPU drivers of several processes share: a file without a name, passed on as a
 /// descriptor, whose first page describes its contents.
 
-#include <gpu/system/file_size_signal.hpp>
+#include <gpu/system/write_bytes.hpp>
 #include <nogpu/driver/handles.hpp>
 #include <nogpu/machine/storage.hpp>
 

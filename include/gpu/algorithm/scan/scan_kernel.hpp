@@ -1,8 +1,9 @@
 #pragma once
 /// \file
-/// Writes the texts of scans, and launches them.
+/// Describes scans, writes their texts, and launches them.
 
 #include <gpu/core/result.hpp>
+#include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 #include <gpu/device/embedded/scan.hpp>
 #include <gpu/driver/detail/cuda_header.hpp>
@@ -24,6 +25,20 @@
 #include <cstdint>
 
 namespace gpu { inline namespace v1 { namespace detail {
+
+/// Zeros for a scan of items that are not larger than `T`, or than 16 bytes, and whose neutral
+/// value is never used.
+template <class T> struct zero_value {
+  alignas(16) static constexpr unsigned char bytes[sizeof(T) < 16 ? 16 : sizeof(T)] = {};
+};
+
+/// The type in which sums of `T` are computed: float if `T` has 16 bits.
+template <class T> constexpr element_type sum_type_of() noexcept {
+  constexpr element_type own = element_type_of<T>();
+  if (own.name == string_ref("gpu::half") || own.name == string_ref("gpu::bfloat16"))
+    return element_type_of<float>();
+  return own;
+}
 
 /// A scan with the kernels that were made of it. The snippet's body is the map and the store, which
 /// are looked at together to find out how they use elements.

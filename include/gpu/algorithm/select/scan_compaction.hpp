@@ -3,7 +3,6 @@
 /// Writes the texts of scans that move chosen elements to neighboring places, and launches them.
 
 #include <gpu/algorithm/scan/scan_kernel.hpp>
-#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/error.hpp>
 #include <gpu/core/error_code.hpp>

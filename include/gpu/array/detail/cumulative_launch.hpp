@@ -4,7 +4,6 @@
 
 #include <gpu/algorithm/scan.hpp>
 #include <gpu/algorithm/scan/scan_kernel.hpp>
-#include <gpu/algorithm/scan/scan_shared.hpp>
 #include <gpu/array/detail/element_kind.hpp>
 #include <gpu/array/detail/expression_arguments.hpp>
 #include <gpu/array/detail/expression_kernels.hpp>

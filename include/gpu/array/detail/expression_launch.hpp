@@ -12,7 +12,7 @@
 #include <gpu/array/detail/operation.hpp>
 #include <gpu/array/detail/shared_kernel.hpp>
 #include <gpu/core/detail/atomic.hpp>
-#include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>

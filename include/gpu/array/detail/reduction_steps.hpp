@@ -12,7 +12,7 @@
 #include <gpu/array/detail/operation.hpp>
 #include <gpu/array/detail/reduction_launch.hpp>
 #include <gpu/array/detail/reduction_part.hpp>
-#include <gpu/core/detail/catch_bad_alloc.hpp>
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>

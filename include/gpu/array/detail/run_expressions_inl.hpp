@@ -8,8 +8,8 @@
 #include <gpu/array/detail/expression_words.hpp>
 #include <gpu/array/detail/known_launches.hpp>
 #include <gpu/array/detail/reduction_steps.hpp>
-#include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/detail/compiled.hpp>
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/driver/stream.hpp>

@@ -3,9 +3,9 @@
 /// The arithmetic of views with other axes, shapes and element types, without types.
 
 #include <gpu/core/detail/size_product.hpp>
-#include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
+#include <gpu/memory/shape.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -19,7 +19,6 @@
 #include <gpu/core/text.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/detail/shape_text.hpp>
 #include <gpu/memory/shape.hpp>
 

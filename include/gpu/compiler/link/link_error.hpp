@@ -2,7 +2,7 @@
 /// \file
 /// Turns a linker's log into an error: the undefined names first, demangled, then the log.
 
-#include <gpu/core/detail/demangled.hpp>
+#include <gpu/core/detail/declared_name.hpp>
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/result.hpp>

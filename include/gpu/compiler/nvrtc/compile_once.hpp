@@ -28,7 +28,7 @@
 #include <gpu/core/version.hpp>
 #include <gpu/libraries/library_calls.hpp>
 #include <gpu/libraries/nvrtc_functions.hpp>
-#include <gpu/system/file_size_signal.hpp>
+#include <gpu/system/write_bytes.hpp>
 
 #include <cstddef>
 

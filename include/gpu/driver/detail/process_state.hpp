@@ -10,7 +10,6 @@
 #include <gpu/driver/detail/launch_ring.hpp>
 #include <gpu/system/mutex.hpp>
 #include <gpu/system/output.hpp>
-#include <gpu/system/process_hooks.hpp>
 #include <gpu/system/process_wide.hpp>
 #include <gpu/system/shared_library.hpp>
 

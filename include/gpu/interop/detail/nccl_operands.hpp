@@ -10,7 +10,7 @@
 #include <gpu/core/text.hpp>
 #include <gpu/generated/number_type.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/axis_order.hpp>
+#include <gpu/memory/shape.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -96,6 +96,18 @@ result<nccl_operand> nccl_numbers(const char* function, nccl_operation operation
   constexpr std::size_t numbers = complex_number<element> ? 2 : 1;
   return nccl_operand{reinterpret_cast<void*>(static_cast<std::uintptr_t>(view.native())),
                       view.size() * numbers, type, sizeof(element) / numbers};
+}
+
+/// The operands of a function that combines elements.
+struct nccl_operands {
+  nccl_operand from, to;
+};
+template <class In, class Out>
+result<nccl_operands> nccl_numbers(const char* function, nccl_operation operation, In&& in,
+                                   Out&& out, source_location where) noexcept {
+  const auto from = GPU_TRY(nccl_numbers(function, operation, static_cast<In&&>(in), where));
+  const auto to = GPU_TRY(nccl_numbers(function, operation, static_cast<Out&&>(out), where));
+  return nccl_operands{from, to};
 }
 
 /// Fails unless `tested` has `times` as many elements as `other`, and both a multiple of `parts`.

@@ -2,7 +2,6 @@
 /// \file
 /// Finds the kernels that synchronize their grid, in PTX: launched without cooperation, they trap.
 
-#include <gpu/core/detail/catch_bad_alloc.hpp>
 #include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/detail/name_writer.hpp>
 #include <gpu/core/detail/string_scan.hpp>

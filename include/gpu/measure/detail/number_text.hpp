@@ -57,21 +57,6 @@ inline std::string json_text(std::string_view characters) {
   return out + '"';
 }
 
-/// Returns characters as XML has them between tags and in attributes.
-inline std::string xml_text(std::string_view characters) {
-  std::string out;
-  for (const char c : characters) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return out;
-}
-
 inline std::string_view view_of(const text& characters) {
   return {characters.data(), characters.size()};
 }

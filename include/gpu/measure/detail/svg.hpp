@@ -9,6 +9,21 @@
 
 namespace gpu { inline namespace v1 { namespace detail {
 
+/// Returns characters as XML has them between tags and in attributes.
+inline std::string xml_text(std::string_view characters) {
+  std::string out;
+  for (const char c : characters) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return out;
+}
+
 /// Returns the beginning of a picture: its size in pixels, its font, a white ground.
 inline std::string svg_head(double width, double height) {
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + fixed_text(width, 0) +

@@ -3,7 +3,6 @@
 /// The arguments of `array_view::operator()`, and what they do to a view.
 
 #include <gpu/core/detail/traits.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/detail/view_fault.hpp>
 #include <gpu/memory/detail/view_layout.hpp>
 #include <gpu/memory/slice.hpp>

@@ -15,7 +15,9 @@
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/memory/detail/allocation.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/pinned_flags.hpp>
+#include <gpu/memory/pinned_span.hpp>
 
 #include <cstddef>
 #include <utility>
@@ -85,5 +87,28 @@ inline result<> get_mapped_address(void* address, context_ref context, pinned_fl
   return driver::call_in<&driver::entry_points::mem_host_get_device_pointer>(
       context.native(), where, &mapped, address, 0);
 }
+
+/// The parts that the owners of page-locked memory share: a range for the host, a span for copies.
+template <class T> class pinned_elements : public host_elements<element_owner<T, pinned_memory>> {
+ public:
+  static_assert(alignof(T) <= memory_alignment,
+                "the driver aligns memory to 256 bytes, and the elements need more. Register a "
+                "gpu::aligned_buffer instead.");
+
+  /// Returns a span of all elements, for asynchronous copies.
+  pinned_span<T> span() & noexcept {
+    return pinned_span<T>::from_native(this->data(), this->size_);
+  }
+  pinned_span<const T> span() const& noexcept {
+    return pinned_span<const T>::from_native(this->data(), this->size_);
+  }
+  void span() const&& = delete;  // a span must not outlive the owner
+  operator pinned_span<T>() & noexcept { return span(); }
+  operator pinned_span<const T>() const& noexcept { return span(); }
+  operator pinned_span<const T>() const&& = delete;
+
+ protected:
+  using host_elements<element_owner<T, pinned_memory>>::host_elements;
+};
 
 }}}  // namespace gpu::v1::detail

@@ -69,6 +69,10 @@ struct native_tensor {
   cuuint64_t extents[most_tensor_axes] = {};
   cuuint64_t strides[most_tensor_axes] = {};  ///< bytes; of the axes after the first
   cuuint32_t steps[most_tensor_axes] = {};
+  CUtensorMapInterleave interleave{};
+  CUtensorMapSwizzle swizzle{};
+  CUtensorMapL2promotion promotion{};
+  CUtensorMapFloatOOBfill fill{};
 };
 
 /// What the checks say of a mistake: the function, and where it was called.
@@ -163,6 +167,10 @@ inline result<> describe_tensor(native_tensor& out, const view_layout& view, ten
     case tensor_float::tf32: out.type = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32; break;
     case tensor_float::flushed_tf32: out.type = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ; break;
   }
+  out.interleave = static_cast<CUtensorMapInterleave>(options.interleave);
+  out.swizzle = static_cast<CUtensorMapSwizzle>(options.swizzle);
+  out.promotion = static_cast<CUtensorMapL2promotion>(options.promotion);
+  out.fill = static_cast<CUtensorMapFloatOOBfill>(options.fill);
   out.rank = static_cast<cuuint32_t>(view.rank);
   out.address = reinterpret_cast<void*>(view.address);
   for (int axis = view.rank; axis-- > 0;) {
