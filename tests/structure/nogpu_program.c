@@ -317,6 +317,7 @@ static void ends(void) {
 /* Calls each of the functions that are named on standard input, with null arguments: none crashes. */
 static void every(void) {
   char name[128];
+  begin();
   while (scanf("%127s", name) == 1) {
     if (strcmp(name, "nogpu_version") == 0 || strstr(name, "cuLogs") == name) continue;
     void* function = find(name);
