@@ -39,8 +39,9 @@ bool gpu_is_here() {
   static gpu::driver::entry_points table{};
   static char detail[256];
   gpu::detail::load_entry_points(table, detail, sizeof detail);
+  const bool is_nogpu = table.unavailable_detail == nullptr;
   int devices = 0;
-  return table.init != nullptr && table.init(0) == CUDA_SUCCESS &&
+  return !is_nogpu && table.init != nullptr && table.init(0) == CUDA_SUCCESS &&
          table.device_get_count(&devices) == CUDA_SUCCESS && devices > 0;
 }
 

@@ -28,8 +28,8 @@ inline const entry_points& current_entry_points() noexcept {
 }
 
 /// Returns whether the table in force was loaded from libcuda, or wraps one that was, so that
-/// CUDA's other libraries, such as cuBLAS, use the same driver. False for the CPU driver. Loads the
-/// driver if no table is in force.
+/// CUDA's other libraries, such as cuBLAS, use the same driver. False for the CPU driver, also if
+/// it is loaded as libcuda by nogpu. Loads the driver if no table is in force.
 inline bool uses_libcuda() noexcept {
   const entry_points& table = current_entry_points();
   return table.unavailable == errc{} && table.start_failure == CUDA_SUCCESS &&

@@ -44,8 +44,8 @@ struct entry_points {
   /// cuDriverGetVersion's member is not null.
   CUresult start_failure;
   /// The message of the dynamic loader, or the name of the call that returned `start_failure`; of a
-  /// usable table that was loaded, and of those that wrap it, the name of the driver's library. A
-  /// string that outlives the table, or null.
+  /// usable table that was loaded, and of those that wrap it, the name of the driver's library,
+  /// unless that is nogpu's. A string that outlives the table, or null.
   const char* unavailable_detail;
 };
 

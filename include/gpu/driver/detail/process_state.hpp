@@ -169,7 +169,9 @@ inline void load_entry_points(driver::entry_points& table, char* detail,
     std::memcpy(reinterpret_cast<char*>(&table) + entry.offset, &function, sizeof function);
   }
   if (table.init == nullptr) return refuse_without("cuInit");
-  table.unavailable_detail = driver_library_name;
+  // nogpu's libcuda runs on the CPU: it is not what CUDA's other libraries and machine code need.
+  const bool is_nogpu = find_symbol<const int*>(library, "nogpu_version") != nullptr;
+  table.unavailable_detail = is_nogpu ? nullptr : driver_library_name;
 }
 
 /// Calls cuInit and keeps its code: the driver's other calls would return
