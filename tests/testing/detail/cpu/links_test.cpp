@@ -599,4 +599,58 @@ TEST_CASE("the device runtime's functions for cooperative groups run", "[cpu][li
   CHECK(alone.complete() == CUDA_ERROR_INVALID_SOURCE);
 }
 
+/// As nvcc compiles child<<<1, 1>>>(p).
+TEST_CASE("a kernel that launches kernels is refused by what is missing", "[cpu][link]") {
+  driver_fixture f;
+  for (const std::string prefix : {"__cudaCDP2", "cuda"}) {
+    std::string text = ptx(R"(
+.extern .func (.param .b64 r) @GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 grid[12],
+  .param .align 4 .b8 block[12], .param .b32 shared);
+.extern .func (.param .b32 r) @LaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
+.visible .entry child(.param .u64 p) { ret; }
+.visible .entry parent(.param .u64 p) {
+  .reg .b64 %rd<5>; .reg .b32 %r<3>; .reg .pred %p1;
+  mov.b64 %rd1, child;
+  { .param .b64 a; .param .align 4 .b8 b[12]; .param .align 4 .b8 c[12]; .param .b32 d;
+    .param .b64 r;
+    st.param.b64 [a], %rd1; st.param.b32 [b], 1; st.param.b32 [b+4], 1; st.param.b32 [b+8], 1;
+    st.param.b32 [c], 1; st.param.b32 [c+4], 1; st.param.b32 [c+8], 1; st.param.b32 [d], 0;
+    call.uni (r), @GetParameterBufferV2, (a, b, c, d);
+    ld.param.b64 %rd2, [r]; }
+  { .param .b64 a; .param .b64 b; .param .b32 r;
+    st.param.b64 [a], %rd2; st.param.b64 [b], 0;
+    call.uni (r), @LaunchDeviceV2, (a, b);
+    ld.param.b32 %r1, [r]; }
+  ret; }
+)");
+    for (std::size_t at = text.find('@'); at != text.npos; at = text.find('@'))
+      text.replace(at, 1, prefix);
+    archive_link link(f);
+    CHECK(link.add(CU_JIT_INPUT_PTX, text, "parent.ptx") == CUDA_SUCCESS);
+    REQUIRE(link.complete() == CUDA_SUCCESS);
+    for (const void* image :
+         {static_cast<const void*>(text.c_str()), const_cast<const void*>(link.image)}) {
+      CUmodule module = nullptr;
+      CUfunction parent = nullptr, child = nullptr;
+      CUdeviceptr p = 0;
+      void* arguments[] = {&p};
+      REQUIRE(f.cu.module_load_data(&module, image) == CUDA_SUCCESS);
+      REQUIRE(f.cu.module_get_function(&parent, module, "parent") == CUDA_SUCCESS);
+      REQUIRE(f.cu.module_get_function(&child, module, "child") == CUDA_SUCCESS);
+      CHECK(f.cu.launch_kernel(child, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr) ==
+            CUDA_SUCCESS);
+      const std::size_t before = f.reports().size();
+      CHECK(f.cu.launch_kernel(parent, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr) ==
+            CUDA_ERROR_NOT_SUPPORTED);
+      const std::string report = f.reports().substr(before);
+      CHECK(report.find("kernel parent cannot be launched here") != std::string::npos);
+      CHECK(report.find("this calls " + prefix +
+                        "GetParameterBufferV2, and dynamic parallelism is "
+                        "not implemented by the CPU driver: launch the kernel from the host") !=
+            std::string::npos);
+      CHECK(f.cu.module_unload(module) == CUDA_SUCCESS);
+    }
+  }
+}
+
 }}  // namespace links_test
