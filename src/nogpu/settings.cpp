@@ -91,7 +91,7 @@ gpu::testing::cpu_driver_options settings_of_environment() {
   options.mode = gpu::testing::execution::eager;
   if (read(strict, 0) == 0) {
     // As on a GPU: a mistake that does no harm is no error, and nothing takes too long.
-    options.checks = gpu::testing::machine::checks::only_reported();
+    options.checks = nogpu::machine::checks::only_reported();
     options.instruction_budget = 0;
     options.value_wait_limit = std::chrono::hours(24 * 365);
   }

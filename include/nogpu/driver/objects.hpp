@@ -265,6 +265,15 @@ struct library_state {
 using library_ptr = std::shared_ptr<library_state>;
 
 /// A link in progress, or done.
+/// A file of an archive, which takes part in a link if something in it is asked for.
+struct library_unit {
+  std::string name;  // with that of the archive
+  std::string text;
+  ptx::module code;
+  std::string refused;  // why it has no code for this device
+  bool taken = false;
+};
+
 struct link_state {
   CUlinkState handle = nullptr;
   context_ptr context;
@@ -274,6 +283,7 @@ struct link_state {
   std::uint32_t max_registers = 0;
   ptx::linker symbols;
   std::vector<std::pair<std::string, std::string>> units;  // name and text
+  std::vector<library_unit> library;
   std::string errors;
   bool spoilt = false;  // by symbols that contradict each other
   CUresult refused = CUDA_SUCCESS;

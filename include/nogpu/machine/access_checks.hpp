@@ -239,6 +239,7 @@ inline bool note_read(warp& w, const decoded& d, unsigned lane, const located& a
 /// warp.
 inline bool note_write(warp& w, const decoded& d, unsigned lane, const located& at,
                        const void* value, std::uint32_t size, access_class how) {
+  w.changed = w.changed || at.shared || at.global;
   if (at.shadow != nullptr)
     return detail::is_all_written(at, size) || detail::note_first_write(at, size);
   return !at.shared || !w.block->shared.tracks() ||

@@ -28,6 +28,8 @@ inline void start_warp(warp& w, block_state& block, std::uint32_t index) {
   w.carry = 0;
   w.at = nullptr;
   w.undefined = false;
+  w.changed = false;
+  w.changes = 0;
   w.unwritten_lanes = 0;
   w.epoch = 0;
   w.turn = 0;
@@ -136,6 +138,8 @@ inline block_status run_block(block_state& block) {
       ran = true;
       const bool sound = block.costs == nullptr ? run_warp<false>(*w, instructions_per_turn)
                                                 : run_warp<true>(*w, instructions_per_turn);
+      if (w->changes != 0)
+        grid.changes.fetch_add(std::exchange(w->changes, 0), std::memory_order_relaxed);
       if (!sound) {
         grid.end(make_fault(*w, w->at));
         return block_status::ended;

@@ -57,6 +57,28 @@ struct counted_end {
   }
 };
 
+/// Notes for other workers when this one has run all of its blocks and no memory was changed.
+class round_of_turns {
+ public:
+  round_of_turns(grid_state& grid, std::atomic<std::uint64_t>& quiet) : grid_{grid}, quiet_{quiet} {
+    quiet_.store(grid_state::not_quiet, std::memory_order_relaxed);
+  }
+  ~round_of_turns() { quiet_.store(grid_state::not_there, std::memory_order_relaxed); }
+
+  void count_turn(std::uint64_t residents) {
+    const std::uint64_t now = grid_.changes.load(std::memory_order_relaxed);
+    turns_ = now == changes_ ? turns_ + 1 : 0;
+    changes_ = now;
+    if (turns_ > residents) quiet_.store(now, std::memory_order_relaxed);
+  }
+
+ private:
+  grid_state& grid_;
+  std::atomic<std::uint64_t>& quiet_;
+  std::uint64_t changes_ = 0;
+  std::uint64_t turns_ = 0;  // without a change
+};
+
 /// One worker: runs its resident clusters in turns. Blocks that take long may wait for others, so
 /// the longer they take the more are started beside them.
 inline void work_on(grid_state& grid, cluster_source& source, spare_clusters& kept) {
@@ -64,6 +86,8 @@ inline void work_on(grid_state& grid, cluster_source& source, spare_clusters& ke
   std::vector<std::unique_ptr<cluster_state>> spare;
   const bool all_at_once = grid.what->cooperative;
   std::uint64_t turns_since_start = 0;
+  const unsigned worker = grid.workers.fetch_add(1, std::memory_order_relaxed);
+  round_of_turns round{grid, grid.quiet[worker]};
   std::optional<launch_costs> costs;
   if (grid.what->costs != nullptr) costs.emplace(*grid.what->kernel->module);
   const counted_end counted{grid, costs};
@@ -80,7 +104,10 @@ inline void work_on(grid_state& grid, cluster_source& source, spare_clusters& ke
           spare.pop_back();
         }
         start_cluster(*cluster, grid, *index);
-        for (const auto& block : cluster->blocks) block->costs = costs ? &*costs : nullptr;
+        for (const auto& block : cluster->blocks) {
+          block->costs = costs ? &*costs : nullptr;
+          block->worker = worker;
+        }
         resident.push_front(std::move(cluster));
         turns_since_start = 0;
       }
@@ -89,7 +116,9 @@ inline void work_on(grid_state& grid, cluster_source& source, spare_clusters& ke
     std::unique_ptr<cluster_state> cluster = std::move(resident.front());
     resident.pop_front();
     ++turns_since_start;
-    switch (run_cluster(*cluster)) {
+    const block_status status = run_cluster(*cluster);
+    round.count_turn(resident.size() + 1);
+    switch (status) {
       case block_status::finished:
         source.finished();
         spare.push_back(std::move(cluster));
@@ -157,6 +186,8 @@ inline std::optional<fault> run(const launch& what, address_space& memory,
   detail::cluster_source source(clusters, what.cooperative ? clusters : resident);
   const unsigned wanted =
       static_cast<unsigned>(std::min<std::uint64_t>(clusters, processors.pool.threads()));
+  grid.quiet = std::vector<std::atomic<std::uint64_t>>(wanted);
+  for (auto& each : grid.quiet) each.store(grid_state::not_there, std::memory_order_relaxed);
   processors.pool.run(wanted, [&] {
     const ptx::default_environment environment;
     detail::worker_end end{grid};

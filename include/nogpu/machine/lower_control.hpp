@@ -9,6 +9,7 @@
 #include <nogpu/machine/handlers/runtime.hpp>
 #include <nogpu/machine/lowering_context.hpp>
 #include <nogpu/machine/readable_names.hpp>
+#include <nogpu/ptx/device_runtime.hpp>
 
 namespace nogpu { inline namespace v1 { namespace machine::detail {
 
@@ -42,6 +43,12 @@ inline bool lower_call(lowering_context& c, const ptx::instruction& i, const ptx
     const ptx::function& callee = module.functions[call.function];
     if (!callee.defined) {
       run = runtime_function(callee);
+      if (run == nullptr && ptx::is_dynamic_parallelism(callee.name)) {
+        c.trouble = "this calls " + callee.name +
+                    ", and dynamic parallelism is not implemented by the CPU driver: launch the "
+                    "kernel from the host";
+        return false;
+      }
       if (run == nullptr) {
         c.trouble = "the function " + readable(callee.name) + " is declared but not defined";
         c.undefined = true;

@@ -60,6 +60,12 @@ struct group {
   std::uint32_t barrier = 0;   // which, when at one
   lane_mask members = 0;       // of the collective waited for
   std::uint64_t executed = 0;  // instructions, an upper bound for each of its lanes
+  // What counts of them against the budget, see `within_budget`: those of runs that changed memory,
+  // and the others since other threads were last seen to change memory.
+  std::uint64_t busy = 0;
+  std::uint64_t idle = 0;
+  std::uint64_t changes = 0;   // its part of the changes of the grid
+  std::uint64_t seen = 0;      // the changes by others when it last looked
   std::uint64_t last_run = 0;  // the turn of the warp in which it last ran
   std::uint32_t credit = 0;    // turns that it is preferred for, after it had to wait long
 };
@@ -159,6 +165,8 @@ struct warp {
   std::vector<std::unique_ptr<frame>> spare;
   std::uint64_t turn = 0;
   const decoded* at = nullptr;  // the instruction that failed
+  bool changed = false;         // shared or global memory, since the instructions were last counted
+  std::uint64_t changes = 0;    // that the grid does not know yet
   bool yielded = false;
 
   local_memory local;
@@ -227,6 +235,7 @@ struct block_state {
   std::uint32_t epoch = 0;  // block barriers passed
   std::uint32_t multiprocessor = 0;
   launch_costs* costs = nullptr;  // of the worker; null: nobody asked
+  unsigned worker = 0;            // its index
   // Views of recently used allocations, for all warps of the block, by instruction.
   std::array<memory_view, 16> views{};
 };
@@ -247,6 +256,11 @@ struct grid_state {
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   std::atomic<bool> told{false};  // its long run was reported
   std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> changes{0};  // runs of instructions that changed memory
+  /// For each worker, the count of changes at which it ran all of its blocks without another one.
+  std::vector<std::atomic<std::uint64_t>> quiet;
+  std::atomic<unsigned> workers{0};  // that have begun
+  static constexpr std::uint64_t not_quiet = ~std::uint64_t{1}, not_there = ~std::uint64_t{0};
   std::mutex output;  // serializes the hooks, and guards the next members
   std::set<std::pair<const decoded*, fault_kind>>
       reported;                         // instructions that were reported, and for which mistake
@@ -256,6 +270,16 @@ struct grid_state {
   bool stopped() const {
     return stop.load(std::memory_order_relaxed) ||
            (what->canceled && what->canceled->load(std::memory_order_relaxed));
+  }
+  /// Returns whether the other workers have run all of their blocks since memory was last changed:
+  /// a worker may stand still for long while the host does something else.
+  bool others_are_quiet(unsigned worker) const {
+    const std::uint64_t now = changes.load(std::memory_order_relaxed);
+    for (std::size_t i = 0; i < quiet.size(); ++i) {
+      const std::uint64_t at = quiet[i].load(std::memory_order_relaxed);
+      if (i != worker && at != now && at != not_there) return false;
+    }
+    return true;
   }
   /// Returns whether the launch has run so long that it should be reported, and has not been.
   bool is_late() {

@@ -6,9 +6,13 @@
 // block the lanes that they wait for.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <nogpu/machine/barriers.hpp>
@@ -64,7 +68,11 @@ inline void join_groups(warp& w, std::size_t& index) {
       continue;
     }
     g.lanes |= other.lanes;
-    g.executed = g.executed > other.executed ? g.executed : other.executed;
+    g.executed = std::max(g.executed, other.executed);
+    g.busy = std::max(g.busy, other.busy);
+    g.idle = std::max(g.idle, other.idle);
+    g.changes = std::max(g.changes, other.changes);
+    g.seen = std::max(g.seen, other.seen);
     w.groups.erase(w.groups.begin() + static_cast<std::ptrdiff_t>(i));
     if (i < index) --index;
   }
@@ -225,6 +233,32 @@ inline bool finish_instruction(warp& w, const decoded& d, group& g, action what,
   }
 }
 
+/// Counts instructions that a group has executed, and whether they changed memory.
+inline void count_executed(warp& w, group& g, std::uint32_t instructions) {
+  g.executed += instructions;
+  if (std::exchange(w.changed, false)) {
+    g.busy += instructions;
+    ++g.changes;
+    ++w.changes;
+  } else {
+    g.idle += instructions;
+  }
+}
+
+/// Returns whether a group may go on. What it executed without a change of memory, as in a loop
+/// that waits, does not count if other threads of the grid have changed memory since it last
+/// looked: a wait may be long, and one for nothing ends when the others have.
+inline bool within_budget(const warp& w, group& g) {
+  const grid_state& grid = *w.block->grid;
+  const std::uint64_t budget = grid.what->limit.instructions_per_thread;
+  if (budget == 0 || g.busy + g.idle <= budget) return true;
+  const std::uint64_t others = grid.changes.load(std::memory_order_relaxed) + w.changes - g.changes;
+  if (others == g.seen && grid.others_are_quiet(w.block->worker)) return false;
+  g.seen = others;
+  g.idle = 0;
+  return g.busy <= budget;
+}
+
 /// Runs group `index` until it diverges, waits, ends, meets other groups, or the fuel is used up.
 /// Counts what it executes for a report of costs if that is wanted, and follows undefined values if
 /// there are any. False: a fault.
@@ -276,7 +310,7 @@ inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
       if (what == action::table_jump) count_table_jump(*costs, w, pc, g.lanes, mask);
     g.pc = pc;
     // Before groups split off, which take the number with them.
-    g.executed += counted - left;
+    count_executed(w, g, counted - left);
     counted = left;
     const std::size_t before = w.groups.size();
     sound = finish_instruction(w, d, g, what, mask);
@@ -289,8 +323,9 @@ inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
       break;
   }
   g.pc = pc;
-  g.executed += counted - left;
+  count_executed(w, g, counted - left);
   fuel = left;
+  const bool goes_on = within_budget(w, g);
   if (g.lanes != 0) {
     w.groups[index] = g;
   } else {
@@ -301,12 +336,11 @@ inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
     release_barriers(*w.block);
     if (w.block->cluster->arrived != 0) release_cluster(*w.block->cluster);
   }
-  const std::uint64_t budget = w.block->grid->what->limit.instructions_per_thread;
-  if (sound && budget != 0 && g.executed > budget) {
+  if (sound && !goes_on) {
     w.at = &code[pc];
     (void)fail(w, fault_kind::instruction_budget,
                static_cast<unsigned>(std::countr_zero(g.lanes != 0 ? g.lanes : 1u)),
-               "more than " + std::to_string(budget) +
+               "more than " + std::to_string(w.block->grid->what->limit.instructions_per_thread) +
                    " instructions, most likely an endless loop; the budget can be raised");
     return false;
   }

@@ -31,9 +31,21 @@ class linker {
     return errors;
   }
 
-  /// The names that are asked for and nowhere defined.
+  /// The names that are asked for and nowhere defined, a line for each.
   std::vector<std::string> undefined() const {
     std::vector<std::string> errors;
+    for (const missing_name& each : missing())
+      errors.push_back("error   : Undefined reference to '" + each.name + "' in '" + each.unit +
+                       "'");
+    return errors;
+  }
+
+  /// A name that a unit asks for.
+  struct missing_name {
+    std::string name, unit;
+  };
+  std::vector<missing_name> missing() const {
+    std::vector<missing_name> names;
     for (const link_unit& unit : units_) {
       std::set<std::uint32_t> used;
       for (const function& f : unit.code.functions) {
@@ -41,18 +53,27 @@ class linker {
           if (kind == symbol_kind::function) used.insert(index);
         });
       }
-      const auto complain = [&](const std::string& name) {
-        errors.push_back("error   : Undefined reference to '" + name + "' in '" + unit.name + "'");
-      };
       for (const std::uint32_t index : used) {
         const function& f = unit.code.functions[index];
-        if (!is_found(f) && !detail::is_provided(f.name)) complain(f.name);
+        if (!is_found(f) && !detail::is_provided(f.name)) names.push_back({f.name, unit.name});
       }
       for (const variable& v : unit.code.variables) {
-        if (v.space != state_space::shared && !is_found(v)) complain(v.name);
+        if (v.space != state_space::shared && !is_found(v)) names.push_back({v.name, unit.name});
       }
     }
-    return errors;
+    return names;
+  }
+
+  /// Returns whether a module defines one of the names that are missing.
+  static bool defines_any(const ptx::module& code, const std::vector<missing_name>& names) {
+    const auto defined = [&](const auto& table) {
+      return std::any_of(table.begin(), table.end(), [&](const auto& s) {
+        return s.link != linkage::internal && detail::is_defined(s) &&
+               std::any_of(names.begin(), names.end(),
+                           [&](const missing_name& each) { return each.name == s.name; });
+      });
+    };
+    return defined(code.functions) || defined(code.variables);
   }
 
   /// The linked module; `undefined()` has to be empty. Its source is that of the units one after

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <nogpu/ptx/device_runtime.hpp>
 #include <nogpu/ptx/ir.hpp>
 
 namespace nogpu { inline namespace v1 { namespace ptx {
@@ -118,9 +119,10 @@ void enter_symbols(const std::vector<link_unit>& units, std::vector<Symbol> modu
   }
 }
 
-/// Functions that the device itself has.
+/// Functions that the device itself has, or that refuse the kernels that call them.
 inline bool is_provided(std::string_view name) {
-  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail";
+  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail" ||
+         is_dynamic_parallelism(name);
 }
 
 /// Calls `visit` with each symbol of the module's tables that a function refers to.

@@ -2,10 +2,13 @@
 // same calls.
 
 #include "driver_fixture.hpp"
+#include "nogpu/ptx/host_objects.hpp"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -434,6 +437,220 @@ TEST_CASE("a link reads files", "[cpu][link]") {
   CHECK(f.cu.link_destroy(state) == CUDA_SUCCESS);
   CHECK(f.cu.module_unload(module) == CUDA_SUCCESS);
   std::remove(path);
+}
+
+/// A link with a log for errors, of inputs of any kind.
+struct archive_link {
+  explicit archive_link(driver_fixture& fixture) : f{fixture} {
+    REQUIRE(f.cu.link_create(2, names, values, &state) == CUDA_SUCCESS);
+  }
+  ~archive_link() { CHECK(f.cu.link_destroy(state) == CUDA_SUCCESS); }
+  archive_link(const archive_link&) = delete;
+  archive_link& operator=(const archive_link&) = delete;
+
+  CUresult add(CUjitInputType type, std::string bytes, const char* name) {
+    return f.cu.link_add_data(state, type, bytes.data(), bytes.size(), name, 0, nullptr, nullptr);
+  }
+  CUresult complete() { return f.cu.link_complete(state, &image, nullptr); }
+
+  driver_fixture& f;
+  std::string log = std::string(4096, '\0');
+  CUjit_option names[2] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[2] = {log.data(), reinterpret_cast<void*>(std::uintptr_t{4096})};
+  CUlinkState state = nullptr;
+  void* image = nullptr;
+};
+
+int run_k(driver_fixture& f, const void* image) {
+  CUmodule module = nullptr;
+  CUfunction k = nullptr;
+  CUdeviceptr out = 0;
+  int value = -1;
+  REQUIRE(f.cu.module_load_data(&module, image) == CUDA_SUCCESS);
+  REQUIRE(f.cu.module_get_function(&k, module, "k") == CUDA_SUCCESS);
+  REQUIRE(f.cu.mem_alloc(&out, 4) == CUDA_SUCCESS);
+  void* arguments[] = {&out};
+  CHECK(f.cu.launch_kernel(k, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr) == CUDA_SUCCESS);
+  CHECK(f.cu.memcpy_dtoh(&value, out, 4) == CUDA_SUCCESS);
+  CHECK(f.cu.mem_free(out) == CUDA_SUCCESS);
+  CHECK(f.cu.module_unload(module) == CUDA_SUCCESS);
+  return value;
+}
+
+TEST_CASE("objects and archives are linked by the PTX in them", "[cpu][link]") {
+  using ptx_test::archive_of;
+  using ptx_test::fatbin_of;
+  using ptx_test::object_of;
+  driver_fixture f;
+  const auto object = [](const std::string& text, bool is_ptx = true) {
+    return object_of({{".text", "host"}, {"__nv_relfatbin", fatbin_of(text, is_ptx)}});
+  };
+  const std::string f_calls_g = ptx(
+      ".extern .func (.param .b32 r) g();\n.visible .func (.param .b32 r) f() { .reg .u32 %r<2>; "
+      "call.uni (%r1), g, (); st.param.b32 [r], %r1; ret; }\n");
+  std::string g = returning(".visible", 7);
+  g.replace(g.find(" f()"), 4, " g()");
+  const std::string library = archive_of({{"machine_code_of_a_device.o", object("code", false)},
+                                          {"f.o", object(f_calls_g)},
+                                          {"g.o", object(ptx(g))},
+                                          {"host.o", object_of({{".text", "host"}})},
+                                          {"wrong.o", object("this is no PTX")},
+                                          {"k.o", object(empty_kernel)}});
+  {
+    archive_link link(f);
+    CHECK(link.add(CU_JIT_INPUT_LIBRARY, library, "lib.a") == CUDA_SUCCESS);
+    CHECK(link.add(CU_JIT_INPUT_OBJECT, object(ptx(extern_f + call_f)), "k.o") == CUDA_SUCCESS);
+    REQUIRE(link.complete() == CUDA_SUCCESS);
+    CHECK(run_k(f, link.image) == 7);
+  }
+  {
+    archive_link link(f);  // f comes from another unit: neither f.o nor g.o is taken
+    CHECK(link.add(CU_JIT_INPUT_PTX, ptx(extern_f + call_f), "k") == CUDA_SUCCESS);
+    CHECK(link.add(CU_JIT_INPUT_LIBRARY, library, "lib.a") == CUDA_SUCCESS);
+    CHECK(link.add(CU_JIT_INPUT_FATBINARY, fatbin_of(ptx(returning(".visible", 3))), "f") ==
+          CUDA_SUCCESS);
+    REQUIRE(link.complete() == CUDA_SUCCESS);
+    CHECK(run_k(f, link.image) == 3);
+  }
+  {
+    archive_link link(f);
+    CHECK(link.add(CU_JIT_INPUT_PTX, caller, "caller.ptx") == CUDA_SUCCESS);
+    CHECK(link.add(CU_JIT_INPUT_LIBRARY, library, "lib.a") == CUDA_SUCCESS);
+    CHECK(link.complete() == CUDA_ERROR_INVALID_SOURCE);
+    const std::string errors = link.log.c_str();
+    CHECK(errors.find("Undefined reference to 'add_one' in 'caller.ptx'") != std::string::npos);
+    CHECK(errors.find("'machine_code_of_a_device.o' of 'lib.a': this fat binary has no PTX for "
+                      "compute capability 9.0: compile with -gencode "
+                      "arch=compute_90,code=compute_90") != std::string::npos);
+  }
+  {
+    archive_link link(f);
+    CHECK(link.add(CU_JIT_INPUT_OBJECT, object("code", false), "code.o") ==
+          CUDA_ERROR_NO_BINARY_FOR_GPU);
+    CHECK(link.add(CU_JIT_INPUT_OBJECT, "hello", "hello.o") == CUDA_ERROR_INVALID_IMAGE);
+    CHECK(link.add(CU_JIT_INPUT_LIBRARY, "hello", "hello.a") == CUDA_ERROR_INVALID_IMAGE);
+    CHECK(link.add(CU_JIT_INPUT_LIBRARY, "!<arch>\n", "empty.a") == CUDA_SUCCESS);
+    CHECK(link.complete() == CUDA_SUCCESS);
+  }
+}
+
+TEST_CASE("the device runtime's functions for cooperative groups run", "[cpu][link]") {
+  driver_fixture f;
+  const std::string text = ptx(R"(
+.extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 scope);
+.extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);
+.extern .func (.param .b32 r) cudaCGSynchronizeGrid(.param .b64 handle, .param .b32 flags);
+.extern .func (.param .b32 r) cudaCGGetSize(.param .b64 a, .param .b64 b, .param .b64 handle);
+.extern .func (.param .b32 r) cudaCGGetRank(.param .b64 a, .param .b64 b, .param .b64 handle);
+.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<9>; .reg .b32 %r<20>; .reg .pred %p; .local .align 4 .b8 own[16];
+  ld.param.u64 %rd1, [out];
+  { .param .b32 s; .param .b64 h; st.param.b32 [s], 1;
+    call.uni (h), cudaCGGetIntrinsicHandle, (s); ld.param.b64 %rd2, [h]; }
+  mov.u64 %rd3, own; cvta.local.u64 %rd3, %rd3; add.u64 %rd4, %rd3, 4;
+  add.u64 %rd5, %rd3, 8; add.u64 %rd6, %rd3, 12;
+  call.uni (%r1), cudaCGGetSize, (%rd3, %rd4, %rd2);
+  call.uni (%r2), cudaCGGetRank, (%rd5, %rd6, %rd2);
+  ld.local.u32 %r3, [own]; ld.local.u32 %r4, [own+4]; ld.local.u32 %r5, [own+8];
+  ld.local.u32 %r6, [own+12];
+  mad.wide.u32 %rd7, %r5, 4, %rd1; add.u32 %r7, %r5, 1; st.global.u32 [%rd7], %r7;
+  call.uni (%r8), cudaCGSynchronize, (%rd2, 0);
+  // Each thread takes what the thread opposite wrote.
+  sub.u32 %r9, %r3, %r5; sub.u32 %r9, %r9, 1; mad.wide.u32 %rd8, %r9, 4, %rd1;
+  ld.global.u32 %r10, [%rd8];
+  call.uni (%r11), cudaCGSynchronizeGrid, (%rd2, 0);
+  or.b32 %r12, %r1, %r2; or.b32 %r12, %r12, %r8; or.b32 %r12, %r12, %r11;
+  or.b32 %r12, %r12, %r6; mad.lo.u32 %r12, %r12, 100000, %r10; mul.lo.u32 %r12, %r12, %r4;
+  st.global.u32 [%rd7], %r12; ret; })");
+  std::vector<std::string> libraries = {ptx_test::archive_of(
+      {{"cuda_device_runtime.o",
+        ptx_test::object_of({{"__nv_relfatbin", ptx_test::fatbin_of("code", false)}})}})};
+  const char* toolkit = std::getenv("CUDA_PATH");
+  std::ifstream real(
+      (toolkit != nullptr ? std::string(toolkit) : "/usr/local/cuda") + "/lib64/libcudadevrt.a",
+      std::ios::binary);
+  if (real)
+    libraries.emplace_back(std::istreambuf_iterator<char>(real), std::istreambuf_iterator<char>());
+  for (const std::string& library : libraries) {
+    archive_link link(f);
+    CHECK(link.add(CU_JIT_INPUT_PTX, text, "k") == CUDA_SUCCESS);
+    CHECK(link.add(CU_JIT_INPUT_LIBRARY, library, "libcudadevrt.a") == CUDA_SUCCESS);
+    REQUIRE(link.complete() == CUDA_SUCCESS);
+    CUmodule module = nullptr;
+    CUfunction k = nullptr;
+    CUdeviceptr out = 0;
+    std::vector<int> values(6 * 2 * 64), expected;
+    for (std::size_t i = values.size(); i != 0; --i) expected.push_back(static_cast<int>(i));
+    REQUIRE(f.cu.module_load_data(&module, link.image) == CUDA_SUCCESS);
+    REQUIRE(f.cu.module_get_function(&k, module, "k") == CUDA_SUCCESS);
+    REQUIRE(f.cu.mem_alloc(&out, values.size() * sizeof(int)) == CUDA_SUCCESS);
+    void* arguments[] = {&out};
+    CHECK(f.cu.launch_cooperative_kernel(k, 3, 2, 2, 8, 4, 2, 0, nullptr, arguments) ==
+          CUDA_SUCCESS);
+    CHECK(f.cu.memcpy_dtoh(values.data(), out, values.size() * sizeof(int)) == CUDA_SUCCESS);
+    CHECK(values == expected);
+    // A launch that is not cooperative has no grid to synchronize: the handle is null.
+    CHECK(f.cu.launch_kernel(k, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr) == CUDA_SUCCESS);
+    CHECK(f.cu.mem_free(out) == CUDA_SUCCESS);
+    CHECK(f.cu.module_unload(module) == CUDA_SUCCESS);
+  }
+  archive_link alone(f);
+  CHECK(alone.add(CU_JIT_INPUT_PTX, text, "k") == CUDA_SUCCESS);
+  CHECK(alone.complete() == CUDA_ERROR_INVALID_SOURCE);
+}
+
+/// As nvcc compiles child<<<1, 1>>>(p).
+TEST_CASE("a kernel that launches kernels is refused by what is missing", "[cpu][link]") {
+  driver_fixture f;
+  for (const std::string prefix : {"__cudaCDP2", "cuda"}) {
+    std::string text = ptx(R"(
+.extern .func (.param .b64 r) @GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 grid[12],
+  .param .align 4 .b8 block[12], .param .b32 shared);
+.extern .func (.param .b32 r) @LaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
+.visible .entry child(.param .u64 p) { ret; }
+.visible .entry parent(.param .u64 p) {
+  .reg .b64 %rd<5>; .reg .b32 %r<3>; .reg .pred %p1;
+  mov.b64 %rd1, child;
+  { .param .b64 a; .param .align 4 .b8 b[12]; .param .align 4 .b8 c[12]; .param .b32 d;
+    .param .b64 r;
+    st.param.b64 [a], %rd1; st.param.b32 [b], 1; st.param.b32 [b+4], 1; st.param.b32 [b+8], 1;
+    st.param.b32 [c], 1; st.param.b32 [c+4], 1; st.param.b32 [c+8], 1; st.param.b32 [d], 0;
+    call.uni (r), @GetParameterBufferV2, (a, b, c, d);
+    ld.param.b64 %rd2, [r]; }
+  { .param .b64 a; .param .b64 b; .param .b32 r;
+    st.param.b64 [a], %rd2; st.param.b64 [b], 0;
+    call.uni (r), @LaunchDeviceV2, (a, b);
+    ld.param.b32 %r1, [r]; }
+  ret; }
+)");
+    for (std::size_t at = text.find('@'); at != text.npos; at = text.find('@'))
+      text.replace(at, 1, prefix);
+    archive_link link(f);
+    CHECK(link.add(CU_JIT_INPUT_PTX, text, "parent.ptx") == CUDA_SUCCESS);
+    REQUIRE(link.complete() == CUDA_SUCCESS);
+    for (const void* image :
+         {static_cast<const void*>(text.c_str()), const_cast<const void*>(link.image)}) {
+      CUmodule module = nullptr;
+      CUfunction parent = nullptr, child = nullptr;
+      CUdeviceptr p = 0;
+      void* arguments[] = {&p};
+      REQUIRE(f.cu.module_load_data(&module, image) == CUDA_SUCCESS);
+      REQUIRE(f.cu.module_get_function(&parent, module, "parent") == CUDA_SUCCESS);
+      REQUIRE(f.cu.module_get_function(&child, module, "child") == CUDA_SUCCESS);
+      CHECK(f.cu.launch_kernel(child, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr) ==
+            CUDA_SUCCESS);
+      const std::size_t before = f.reports().size();
+      CHECK(f.cu.launch_kernel(parent, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr) ==
+            CUDA_ERROR_NOT_SUPPORTED);
+      const std::string report = f.reports().substr(before);
+      CHECK(report.find("kernel parent cannot be launched here") != std::string::npos);
+      CHECK(report.find("this calls " + prefix +
+                        "GetParameterBufferV2, and dynamic parallelism is "
+                        "not implemented by the CPU driver: launch the kernel from the host") !=
+            std::string::npos);
+      CHECK(f.cu.module_unload(module) == CUDA_SUCCESS);
+    }
+  }
 }
 
 }}  // namespace links_test

@@ -339,6 +339,85 @@ TEST_CASE("an endless loop with a barrier in it exhausts its budget", "[machine]
   CHECK(result.error->kind == fault_kind::instruction_budget);
 }
 
+/// Blocks that work one after the other: each waits until `turn` is its index, by one of many
+/// loops, then changes memory again and again, and lets the next one work.
+std::string relay(const std::string& wait) {
+  return R"(
+.visible .entry k(.param .u64 state, .param .u32 rounds) {
+  .reg .b64 %rd<4>; .reg .b32 %r<9>; .reg .pred %p<3>; .local .align 4 .b8 own[4];
+  .shared .align 8 .b64 bar;
+  ld.param.u64 %rd1, [state]; ld.param.u32 %r7, [rounds];
+  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; setp.ne.u32 %p1, %r2, 0;
+  @%p1 bra JOIN;
+  WAIT:
+)" + wait +
+         R"(
+  setp.ne.u32 %p2, %r3, %r1;
+  @%p2 bra WAIT;
+  JOIN: bar.sync 0;
+  @%p1 bra END;
+  mov.u32 %r4, 0;
+  WORK: add.u32 %r4, %r4, 1; ld.global.u32 %r5, [%rd1+4]; add.u32 %r5, %r5, 1;
+  st.global.u32 [%rd1+4], %r5; setp.lt.u32 %p2, %r4, %r7;
+  @%p2 bra WORK;
+  add.u32 %r6, %r1, 1; st.release.gpu.global.u32 [%rd1], %r6;
+  END: ret; })";
+}
+
+TEST_CASE("waiting in a loop does not count while others work, and ends when nobody does",
+          "[machine]") {
+  const char* const waits[] = {
+      "ld.volatile.global.u32 %r3, [%rd1];",
+      "ld.acquire.gpu.global.u32 %r3, [%rd1]; st.local.u32 [own], %r3; ld.local.u32 %r3, [own];",
+      "atom.global.add.u32 %r3, [%rd1], 0;",
+      "atom.global.cas.b32 %r3, [%rd1], %r1, %r1;",
+      "nanosleep.u32 20; ld.relaxed.gpu.global.u32 %r3, [%rd1];",
+      // Two ways through the loop: lanes diverge in every round.
+      "ld.volatile.global.u32 %r3, [%rd1]; setp.eq.u32 %p2, %r3, 77; @%p2 bra JOIN;",
+  };
+  for (const char* wait : waits) {
+    CAPTURE(wait);
+    workbench bench(relay(wait), 2);
+    bench.what.cooperative = true;
+    bench.what.limit.instructions_per_thread = 10'000;
+    const std::uint32_t blocks = 12, rounds = 1500;  // the last block waits for 90,000 instructions
+    const address state = bench.upload(std::vector<u32>{0, 0});
+    const auto good = bench.run("k", {blocks, 1, 1}, {64, 1, 1}, state, rounds);
+    INFO((good.error ? good.error->text : ""));
+    CHECK(!good.error);
+    CHECK(bench.download<u32>(state, 2) == std::vector<u32>{blocks, blocks * rounds});
+    // Nobody is block 100; each of the blocks waits for it.
+    const address never = bench.upload(std::vector<u32>{100, 0});
+    const auto stuck = bench.run("k", {blocks, 1, 1}, {64, 1, 1}, never, rounds);
+    REQUIRE(stuck.error);
+    CHECK(stuck.error->kind == fault_kind::instruction_budget);
+    // All but the first wait for a turn that is skipped.
+    const address skipped = bench.upload(std::vector<u32>{1, 0});
+    CHECK(bench.run("k", {blocks, 1, 1}, {64, 1, 1}, skipped, rounds).error);
+    // A worker's own changes of memory are no excuse.
+    const address begun = bench.upload(std::vector<u32>{0, 0});
+    const auto greedy = bench.run("k", {blocks, 1, 1}, {64, 1, 1}, begun, u32{10'000});
+    REQUIRE(greedy.error);
+    CHECK(greedy.error->kind == fault_kind::instruction_budget);
+  }
+}
+
+TEST_CASE("an endless loop that seldom changes memory exhausts its budget", "[machine]") {
+  workbench bench(R"(
+.visible .entry k(.param .u64 p) {
+  .reg .b64 %rd<3>; .reg .b32 %r<4>; .reg .pred %p<3>;
+  ld.param.u64 %rd1, [p]; mov.u32 %r1, 0;
+  L: add.u32 %r1, %r1, 1; rem.u32 %r2, %r1, 5000; setp.eq.u32 %p1, %r2, 0;
+  @%p1 st.global.u32 [%rd1], %r1;
+  bra L; })");
+  bench.what.limit.instructions_per_thread = 100'000;
+  const address p = bench.upload(std::vector<u32>{0});
+  const auto result = bench.run("k", {}, {}, p);
+  REQUIRE(result.error);
+  CHECK(result.error->kind == fault_kind::instruction_budget);
+  CHECK(bench.download<u32>(p, 1)[0] == 20'000);  // rounds of five instructions
+}
+
 TEST_CASE("the default budget ends a loop, and who waits for it is told before", "[machine]") {
   workbench bench(".visible .entry k() { L: bra L; }");
   CHECK(bench.what.limit.instructions_per_thread == 1u << 24);

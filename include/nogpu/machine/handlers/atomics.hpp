@@ -103,10 +103,14 @@ inline located locate_atomic(warp& w, const decoded& d, unsigned lane, address a
   return at;
 }
 
+/// Checks the bytes of an atomic operation. Whether it changes them is for the caller to note.
 inline bool note_update(warp& w, const decoded& d, unsigned lane, const located& at, address a,
                         std::uint32_t size) {
   if (at.global && !note_read(w, d, lane, at, a, size, access_class::atomic)) return false;
-  return note_write(w, d, lane, at, nullptr, size, access_class::atomic);
+  const bool changed = w.changed;
+  const bool sound = note_write(w, d, lane, at, nullptr, size, access_class::atomic);
+  w.changed = changed;
+  return sound;
 }
 
 /// atom and red: slots d (or none), address, b, c; with `count` > 1 the lists hold the elements of
@@ -125,9 +129,11 @@ template <class U> inline action run_atomic(warp& w, const decoded& d, lane_mask
       const std::uint32_t source = d.count == 1 ? d.slots[2] : list[d.count + e];
       const std::uint32_t target = d.count == 1 ? d.slots[0] : list[e];
       const U b = read_lane<U>(w.registers, source, lane);
+      U made{};
       const U old = update<U>(at, e * static_cast<std::uint32_t>(sizeof(U)), [&](U value) {
-        return combine_values<U>(i.with.op, i.types[0], at.global, value, b, c);
+        return made = combine_values<U>(i.with.op, i.types[0], at.global, value, b, c);
       });
+      w.changed = w.changed || made != old;
       if (target != no_slot) write_lane(w.registers, target, lane, old);
     }
   }
@@ -148,11 +154,10 @@ inline action run_atomic_wide(warp& w, const decoded& d, lane_mask mask) {
     const auto b = read_lane<wide_bits>(w.registers, d.slots[2], lane);
     const std::lock_guard lock(one_at_a_time);
     const auto old = fetch<wide_bits>(at, 0);
-    if (!cas) {
-      put(at, 0, b);
-    } else if (old.low == b.low && old.high == b.high) {
-      put(at, 0, read_lane<wide_bits>(w.registers, d.slots[3], lane));
-    }
+    const bool puts = !cas || (old.low == b.low && old.high == b.high);
+    const auto made = !cas ? b : puts ? read_lane<wide_bits>(w.registers, d.slots[3], lane) : old;
+    if (puts) put(at, 0, made);
+    w.changed = w.changed || made.low != old.low || made.high != old.high;
     if (d.slots[0] != no_slot) write_lane(w.registers, d.slots[0], lane, old);
   }
   return action::next;

@@ -118,6 +118,7 @@ inline action run_mbarrier(warp& w, const decoded& d, lane_mask mask) {
     if (at.bytes == nullptr) return action::fault;
     if (!at.shared)
       return fail(w, fault_kind::wrong_space, lane, "an mbarrier must be in shared memory");
+    const bool changed = w.changed;
     (void)note_write(w, d, lane, at, nullptr, 8, access_class::unordered);
     const auto before = fetch<std::uint64_t>(at, 0);
     mbarrier b = mbarrier::unpack(before);
@@ -129,6 +130,7 @@ inline action run_mbarrier(warp& w, const decoded& d, lane_mask mask) {
     }
     if (!apply_mbarrier(w, d, lane, b, before, result)) return action::fault;
     put(at, 0, b.pack());
+    w.changed = changed || b.pack() != before;
     if (at.other != nullptr) ++at.other->epoch;
   }
   ++w.block->epoch;  // it orders threads
