@@ -31,7 +31,7 @@ class GpuConan(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        for what in ("TESTS", "EXAMPLES", "BENCHMARKS"):
+        for what in ("TESTS", "EXAMPLES", "BENCHMARKS", "NOGPU"):
             toolchain.cache_variables["GPU_BUILD_" + what] = False
         toolchain.generate()
 

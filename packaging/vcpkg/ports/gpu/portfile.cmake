@@ -4,7 +4,7 @@ get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../../.." ABSOL
 set(VCPKG_BUILD_TYPE release) # headers are the same in every build
 vcpkg_cmake_configure(
   SOURCE_PATH "${SOURCE_PATH}"
-  OPTIONS -DGPU_BUILD_TESTS=OFF -DGPU_BUILD_EXAMPLES=OFF -DGPU_BUILD_BENCHMARKS=OFF)
+  OPTIONS -DGPU_BUILD_TESTS=OFF -DGPU_BUILD_EXAMPLES=OFF -DGPU_BUILD_BENCHMARKS=OFF -DGPU_BUILD_NOGPU=OFF)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/gpu)
 vcpkg_fixup_pkgconfig()
