@@ -3,7 +3,7 @@
 /// A stream with device memory that is filled from vectors and read back.
 
 #include "support/host_memory.hpp"
-#include "support/results.hpp"
+#include "support/results.hpp"  // IWYU pragma: export
 
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>

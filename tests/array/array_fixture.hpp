@@ -2,7 +2,7 @@
 /// \file
 /// Arrays whose elements are compared with NumPy's.
 
-#include "algorithm/algorithm_fixture.hpp"
+#include "algorithm/algorithm_fixture.hpp"  // IWYU pragma: export
 
 #include <gpu/array.hpp>
 

@@ -5,7 +5,7 @@
 #include <gpu/compiler.hpp>
 #include <gpu/kernel.hpp>
 
-#include "support/results.hpp"
+#include "support/results.hpp"  // IWYU pragma: export
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 /// \file
 /// A stream, numbers on the device and kernels that change them, for the tests of graphs.
 
-#include "support/results.hpp"
+#include "support/results.hpp"  // IWYU pragma: export
 
 #include <gpu/graph.hpp>
 #include <gpu/kernel.hpp>

@@ -2,7 +2,7 @@
 /// \file
 /// Modules and events that end before the graphs that need them, for the tests of what graphs keep.
 
-#include "graph/graph_fixture.hpp"
+#include "graph/graph_fixture.hpp"  // IWYU pragma: export
 #include "support/noted_calls.hpp"
 
 #include <chrono>

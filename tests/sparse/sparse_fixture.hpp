@@ -2,7 +2,7 @@
 /// \file
 /// Sparse matrices on the host, and their products in double.
 
-#include "algorithm/algorithm_fixture.hpp"
+#include "algorithm/algorithm_fixture.hpp"  // IWYU pragma: export
 
 #include <complex>
 #include <map>
