@@ -2,16 +2,27 @@
 // on one thread and on all, without divergence and with, with values that nobody wrote, and while
 // costs are counted; matrix products; samples of textures; launches of one block; and how fast it
 // loads a large module.
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <ratio>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <gpu/testing/detail/machine/address_space.hpp>
+#include <gpu/testing/detail/machine/allocation.hpp>
+#include <gpu/testing/detail/machine/grid.hpp>
+#include <gpu/testing/detail/machine/host_processors.hpp>
+#include <gpu/testing/detail/machine/image.hpp>
+#include <gpu/testing/detail/machine/launch.hpp>
+#include <gpu/testing/detail/machine/loaded_module.hpp>
+#include <gpu/testing/detail/machine/memory_layout.hpp>
+#include <gpu/testing/detail/ptx/ir.hpp>
 #include "gpu/testing/detail/machine/cost_table.hpp"
-#include "gpu/testing/detail/machine/machine.hpp"
 #include "gpu/testing/detail/ptx/parser.hpp"
 
 namespace {

@@ -5,7 +5,11 @@
 #include "algorithm/algorithm_fixture.hpp"  // IWYU pragma: export
 
 #include <gpu/array.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/shape.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <type_traits>
