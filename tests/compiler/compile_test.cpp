@@ -1,5 +1,6 @@
 // Compiling with the real NVRTC: options, headers, instances, errors, and each call failing.
 
+#include "support/catch.hpp"
 #include "support/drivers.hpp"
 
 #include <gpu/compiler.hpp>
