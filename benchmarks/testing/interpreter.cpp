@@ -15,6 +15,7 @@
 
 #include <gpu/testing/detail/machine/address_space.hpp>
 #include <gpu/testing/detail/machine/allocation.hpp>
+#include <gpu/testing/detail/machine/cost_table.hpp>
 #include <gpu/testing/detail/machine/grid.hpp>
 #include <gpu/testing/detail/machine/host_processors.hpp>
 #include <gpu/testing/detail/machine/image.hpp>
@@ -22,8 +23,7 @@
 #include <gpu/testing/detail/machine/loaded_module.hpp>
 #include <gpu/testing/detail/machine/memory_layout.hpp>
 #include <gpu/testing/detail/ptx/ir.hpp>
-#include "gpu/testing/detail/machine/cost_table.hpp"
-#include "gpu/testing/detail/ptx/parser.hpp"
+#include <gpu/testing/detail/ptx/parser.hpp>
 
 namespace {
 

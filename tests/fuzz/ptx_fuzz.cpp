@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <random>
 #include <span>
@@ -15,9 +16,23 @@
 #include <utility>
 #include <vector>
 
-#include <gpu/testing/detail/machine/machine.hpp>
+#include <gpu/testing/detail/machine/address_space.hpp>
+#include <gpu/testing/detail/machine/allocation.hpp>
+#include <gpu/testing/detail/machine/code.hpp>
+#include <gpu/testing/detail/machine/device_heap.hpp>
+#include <gpu/testing/detail/machine/fault.hpp>
+#include <gpu/testing/detail/machine/grid.hpp>
+#include <gpu/testing/detail/machine/host_processors.hpp>
+#include <gpu/testing/detail/machine/image.hpp>
+#include <gpu/testing/detail/machine/launch.hpp>
+#include <gpu/testing/detail/machine/loaded_module.hpp>
+#include <gpu/testing/detail/machine/memory_layout.hpp>
+#include <gpu/testing/detail/machine/tensor_map.hpp>
 #include <gpu/testing/detail/ptx/fatbin.hpp>
+#include <gpu/testing/detail/ptx/image_kind.hpp>
+#include <gpu/testing/detail/ptx/ir.hpp>
 #include <gpu/testing/detail/ptx/parser.hpp>
+#include <gpu/testing/detail/ptx/types.hpp>
 
 namespace {
 

@@ -4,6 +4,7 @@
 /// force, by the rules of BLAS and nothing else.
 
 #include "interop/failing_calls.hpp"
+#include "support/catch.hpp"
 
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/libraries/cublas_functions.hpp>

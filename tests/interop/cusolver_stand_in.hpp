@@ -5,6 +5,7 @@
 
 #include "interop/blas_stand_in.hpp"
 #include "interop/failing_calls.hpp"
+#include "support/catch.hpp"
 
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/libraries/cublas_functions.hpp>

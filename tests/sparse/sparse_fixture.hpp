@@ -5,9 +5,11 @@
 #include "algorithm/algorithm_fixture.hpp"  // IWYU pragma: export
 
 #include <complex>
+#include <cstddef>
 #include <map>
 #include <random>
 #include <utility>
+#include <vector>
 
 namespace sparse_test {
 

@@ -5,14 +5,17 @@
 // a fault in one family leaves the others alone.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/result.hpp>
 #include <gpu/driver.hpp>
 #include <gpu/kernel.hpp>
 #include <gpu/memory.hpp>
+#include <gpu/testing/cpu_driver_options.hpp>
 
 #include "support/catch.hpp"
 #include "support/cpu_driver.hpp"
 #include "support/drivers.hpp"
 #include "testing/corpus/comparison.hpp"
+#include "testing/corpus/documented_errors.hpp"
 #include "testing/corpus/images.hpp"
 #include "testing/corpus/inputs.hpp"
 #include "testing/corpus/manifest.hpp"
@@ -21,12 +24,14 @@
 #include "testing/detail/cpu/driver_fixture.hpp"
 
 #include <bit>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <limits>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 

@@ -2,8 +2,12 @@
 // the list of leaks at the end.
 
 #include "support/cpu_driver.hpp"
+#include "support/drivers.hpp"
 #include "support/subprocess.hpp"
 #include "testing/detail/cpu/driver_fixture.hpp"
+
+#include <gpu/testing/cpu_driver_options.hpp>
+#include <gpu/testing/detail/machine/limits.hpp>
 
 #include <chrono>
 #include <cstdio>
