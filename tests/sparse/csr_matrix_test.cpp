@@ -15,6 +15,7 @@
 #include <gpu/sparse/linear_operator.hpp>
 
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <random>
 #include <utility>
