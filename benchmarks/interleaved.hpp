@@ -3,6 +3,9 @@
 /// The times of two ways to do one thing, measured in turns, so that whatever else the machine does
 /// falls on both.
 
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/version.hpp>
 #include <gpu/driver.hpp>
 #include <gpu/driver/driver_version.hpp>
 #include <gpu/testing/cpu_driver.hpp>
@@ -12,6 +15,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <ratio>
 #include <utility>
 #include <vector>
 

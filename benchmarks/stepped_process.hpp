@@ -3,6 +3,8 @@
 /// `count_instructions`: the instructions of pieces of work, exactly, by stepping through a
 /// process.
 
+#include <sched.h>
+#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -9,9 +9,11 @@
 
 #include <gpu/algorithm.hpp>
 #include <gpu/algorithm/sort.hpp>
+#include <gpu/core/type_name.hpp>
 #include <gpu/gpu.hpp>
 #include <gpu/testing/cpu_driver.hpp>
 
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +31,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 

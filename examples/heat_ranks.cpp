@@ -8,13 +8,13 @@
 //
 // Without a GPU the ranks are devices of the CPU driver, and a stand-in for NCCL moves the rows.
 
+#include <gpu/algorithm/sum.hpp>
 #include <gpu/array.hpp>
 #include <gpu/gpu.hpp>
 #include <gpu/interop/nccl.hpp>
 #include <gpu/testing/cpu_driver.hpp>
 #include <gpu/testing/nccl_stand_in.hpp>
 
-#include <unistd.h>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

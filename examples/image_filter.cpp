@@ -6,6 +6,7 @@
 #include <gpu/gpu.hpp>
 #include <gpu/testing/cpu_driver.hpp>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <string>

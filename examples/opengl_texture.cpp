@@ -10,6 +10,7 @@
 #include <gpu/array.hpp>
 #include <gpu/array/picture.hpp>
 #include <gpu/gpu.hpp>
+#include <gpu/interop/graphics_mapping.hpp>
 #include <gpu/interop/opengl.hpp>
 #include <gpu/texture.hpp>
 

@@ -5,6 +5,7 @@
 #include <gpu/gpu.hpp>
 #include <gpu/sparse/conjugate_gradient.hpp>
 #include <gpu/sparse/csr_matrix.hpp>
+#include <gpu/sparse/linear_operator.hpp>
 #include <gpu/testing/cpu_driver.hpp>
 
 #include <algorithm>

@@ -4,6 +4,8 @@
 #include "support/drivers.hpp"
 #include "support/sanitizers.hpp"
 
+#include <stdlib.h>
+
 #if __has_include(<catch2/catch_all.hpp>)
 #  include <catch2/catch_all.hpp>
 using listener_base = Catch::EventListenerBase;

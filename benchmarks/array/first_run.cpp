@@ -7,11 +7,17 @@
 
 #include <gpu/array.hpp>
 #include <gpu/compiler.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/module.hpp>
+#include <gpu/memory/shape.hpp>
 
+#include <stdlib.h>
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <ratio>
 #include <string>
 #include <vector>
 

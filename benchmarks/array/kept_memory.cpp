@@ -8,9 +8,16 @@
 #include <gpu/algorithm/inclusive_scan.hpp>
 #include <gpu/algorithm/sort.hpp>
 #include <gpu/array.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/kept_memory.hpp>
+#include <gpu/memory/shape.hpp>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 
 namespace {

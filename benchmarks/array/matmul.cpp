@@ -5,11 +5,17 @@
 #include "interleaved.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/array/detail/cublaslt_product.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/measure.hpp>
+#include <gpu/memory/shape.hpp>
 
 #include <cuda_fp16.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <ratio>
 
 namespace {
 

@@ -14,8 +14,11 @@
 // or FAIL, and the exit code is 1 where one is beyond its limit.
 
 #include <gpu/gpu.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 #include <gpu/testing/cpu_driver.hpp>
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +28,9 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <ios>
 #include <iterator>
+#include <ratio>
 #include <string>
 #include <vector>
 

@@ -9,7 +9,12 @@
 // driver. Exit code 1 where a figure is beyond its limit.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/libraries/nvjitlink_functions.hpp>
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +22,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <ratio>
 #include <string>
 #include <vector>
 

@@ -8,6 +8,9 @@
 
 #include "interleaved.hpp"
 
+#include <cstddef>
+#include <cstdio>
+
 namespace {
 
 using benchmark::need;

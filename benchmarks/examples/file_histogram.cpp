@@ -6,17 +6,22 @@
 //
 // Exit code 1 where the program reaches less than 80 % of the lower yardstick.
 
+#include <gpu/core/result.hpp>
 #include <gpu/driver.hpp>
 #include <gpu/memory.hpp>
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {

@@ -8,6 +8,9 @@
 
 #include "interleaved.hpp"
 
+#include <cstdio>
+#include <vector>
+
 namespace {
 
 using benchmark::need;

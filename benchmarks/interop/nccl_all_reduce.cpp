@@ -8,10 +8,18 @@
 #include "interleaved.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/nccl.hpp>
+#include <gpu/libraries/nccl_functions.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
+#include <gpu/system/library_table.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 namespace {

@@ -13,9 +13,11 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ratio>
 #include <vector>
 
 namespace {

@@ -2,16 +2,27 @@
 // on one thread and on all, without divergence and with, with values that nobody wrote, and while
 // costs are counted; matrix products; samples of textures; launches of one block; and how fast it
 // loads a large module.
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <ratio>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <nogpu/machine/address_space.hpp>
+#include <nogpu/machine/allocation.hpp>
 #include <nogpu/machine/cost_table.hpp>
-#include <nogpu/machine/machine.hpp>
+#include <nogpu/machine/grid.hpp>
+#include <nogpu/machine/host_processors.hpp>
+#include <nogpu/machine/image.hpp>
+#include <nogpu/machine/launch.hpp>
+#include <nogpu/machine/loaded_module.hpp>
+#include <nogpu/machine/memory_layout.hpp>
+#include <nogpu/ptx/ir.hpp>
 #include <nogpu/ptx/parser.hpp>
 
 namespace {

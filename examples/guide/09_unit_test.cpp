@@ -2,6 +2,7 @@
 // would pass over. The kernel below writes one element too many if it is told to.
 #include <gpu/gpu.hpp>
 #include <gpu/testing/cpu_driver.hpp>
+#include <gpu/testing/cpu_driver_options.hpp>
 
 #include <cstdio>
 #include <vector>

@@ -4,6 +4,7 @@
 #include <gpu/gpu.hpp>
 #include <gpu/testing/cost_collection.hpp>
 #include <gpu/testing/cpu_driver.hpp>
+#include <gpu/testing/kernel_costs.hpp>
 
 #include <cstdio>
 #include <vector>

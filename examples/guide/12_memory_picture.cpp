@@ -1,11 +1,13 @@
 // What becomes of the memory of a caching allocator: which buffers share a segment, what is free
 // between them, and what each stream keeps. The picture goes to the file that is named, if one is.
 #include <gpu/gpu.hpp>
+#include <gpu/measure/memory_blocks.hpp>
 #include <gpu/measure/memory_picture.hpp>
 #include <gpu/testing/cpu_driver.hpp>
 
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 gpu::result<std::string> draw_memory() {

@@ -6,7 +6,12 @@
 
 // IWYU pragma: begin_exports
 #include <gpu/compiler.hpp>
+#include <gpu/core/dims.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/last_error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver.hpp>
 #include <gpu/graph.hpp>
 #include <gpu/kernel.hpp>

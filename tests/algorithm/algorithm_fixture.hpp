@@ -3,12 +3,18 @@
 /// A stream with device memory that is filled from vectors and read back.
 
 #include "support/host_memory.hpp"
-#include "support/results.hpp"
+#include "support/results.hpp"  // IWYU pragma: export
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/memory/fill.hpp>
 
+#include <cstddef>
 #include <vector>
 
 namespace algorithm_test {

@@ -4,11 +4,19 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/algorithm/argmin.hpp>
-#include <gpu/graph.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <utility>
+#include <vector>
 
 namespace argmin_test {
 

@@ -3,13 +3,21 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/algorithm/bincount.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/fill.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 namespace bincount_test {
 

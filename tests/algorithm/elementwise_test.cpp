@@ -4,13 +4,29 @@
 #include "support/environment_setting.hpp"
 
 #include <gpu/algorithm/elementwise.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/type_name.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/generated/snippet_options.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/slice.hpp>
 
-#include <complex>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace elementwise_test {
 

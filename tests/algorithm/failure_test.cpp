@@ -5,12 +5,23 @@
 #include "support/host_memory.hpp"
 
 #include <gpu/algorithm.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/generated/workspace.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <random>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace failure_test {
 

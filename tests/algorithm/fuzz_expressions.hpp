@@ -6,15 +6,19 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/memory/array_view.hpp>
+#include <gpu/memory/device_buffer.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <random>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace fuzz_test {
 

@@ -2,17 +2,24 @@
 // GPU_TEST_FUZZ=N runs N rounds instead of a few.
 
 #include "algorithm/fuzz_expressions.hpp"
+#include "support/results.hpp"
 
 #include <gpu/algorithm/elementwise.hpp>
 #include <gpu/algorithm/reduction.hpp>
 #include <gpu/algorithm/scan.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/memory/slice.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <random>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace fuzz_test {
 

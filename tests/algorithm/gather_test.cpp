@@ -4,11 +4,21 @@
 #include "support/drivers.hpp"
 
 #include <gpu/algorithm/gather.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include <algorithm>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace gather_test {
 

@@ -3,11 +3,23 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/algorithm/inclusive_scan.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/type_name.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 namespace inclusive_scan_test {
 

@@ -1,13 +1,25 @@
 // Inner products whose values arrive later, against sums on the host.
 
 #include "sparse/sparse_fixture.hpp"
+#include "support/drivers.hpp"
 
 #include <gpu/algorithm/inner_product.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/host_function.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include <atomic>
+#include <complex>
+#include <cstddef>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace inner_product_test {
 

@@ -4,8 +4,15 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/algorithm.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/fill.hpp>
+#include <gpu/memory/slice.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace large_test {
 

@@ -5,16 +5,27 @@
 
 #include <gpu/algorithm/mean_variance.hpp>
 #include <gpu/algorithm/sum.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include <cuda_fp16.h>
 #include <bit>
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <random>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace mean_variance_test {
 

@@ -4,12 +4,21 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/algorithm/elementwise.hpp>
+#include <gpu/core/type_name.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/memory/device_buffer.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <limits>
 #include <random>
+#include <string>
+#include <vector>
 
 namespace numbers_test {
 

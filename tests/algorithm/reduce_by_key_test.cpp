@@ -3,13 +3,28 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/algorithm/reduce_by_key.hpp>
+#include <gpu/algorithm/select/scan_compaction.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/type_name.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/generated/arguments.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/loop_call.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <random>
+#include <vector>
 
 namespace reduce_by_key_test {
 

@@ -3,15 +3,29 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/algorithm/reduction.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/type_name.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/generated/snippet.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/fill.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <random>
+#include <utility>
+#include <vector>
 
 namespace reduction_test {
 

@@ -3,11 +3,19 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/algorithm/run_length.hpp>
-#include <gpu/graph.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace run_length_test {
 

@@ -3,13 +3,26 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/algorithm/scan.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/type_name.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/generated/snippet.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <random>
+#include <vector>
 
 namespace scan_test {
 

@@ -3,15 +3,34 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/algorithm/sort.hpp>
+#include <gpu/algorithm/sort/run_sort_inl.hpp>
+#include <gpu/algorithm/sort/sort_kernel.hpp>
+#include <gpu/algorithm/sort/sort_program.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/type_name.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <future>
 #include <limits>
 #include <numeric>
 #include <random>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace sort_test {
 

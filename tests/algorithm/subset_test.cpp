@@ -1,16 +1,27 @@
 // Reductions of chosen elements against loops on the host.
 
 #include "algorithm/algorithm_fixture.hpp"
-#include "support/cpu_driver.hpp"
+#include "support/drivers.hpp"
 
 #include <gpu/algorithm/subset.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace subset_test {
 

@@ -3,19 +3,32 @@
 #include "algorithm/algorithm_fixture.hpp"
 #include "support/host_memory.hpp"
 
+#include <gpu/algorithm/reduce/named_reduction.hpp>
 #include <gpu/algorithm/sum.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <bit>
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <numeric>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace sum_test {
 

@@ -2,14 +2,21 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/algorithm/top_k.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <vector>
 
 namespace top_k_test {
 

@@ -2,13 +2,27 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 
+#include <gpu/algorithm/select/scan_compaction.hpp>
 #include <gpu/algorithm/unique.hpp>
-#include <gpu/graph.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/type_name.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/generated/arguments.hpp>
+#include <gpu/generated/bound_argument.hpp>
+#include <gpu/generated/loop_call.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace unique_test {
 

@@ -4,7 +4,15 @@
 
 #include <gpu/algorithm.hpp>
 #include <gpu/array.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
+#include <gpu/sparse/conjugate_gradient.hpp>
+#include <gpu/sparse/csr_matrix.hpp>
+#include <gpu/sparse/linear_operator.hpp>
 
+// IWYU pragma: begin_keep
 #include <algorithm>
 #include <any>
 #include <complex>
@@ -15,6 +23,7 @@
 #include <stack>
 #include <valarray>
 #include <vector>
+// IWYU pragma: end_keep
 
 namespace unqualified_names_test {
 

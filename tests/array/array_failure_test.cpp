@@ -3,7 +3,40 @@
 #include "array/array_fixture.hpp"
 #include "support/host_memory.hpp"
 
+#include <gpu/array/array.hpp>
+#include <gpu/array/axes.hpp>
+#include <gpu/array/compare.hpp>
+#include <gpu/array/concatenate.hpp>
+#include <gpu/array/creation.hpp>
+#include <gpu/array/cumulative.hpp>
+#include <gpu/array/detail/expression_arguments.hpp>
+#include <gpu/array/diff.hpp>
+#include <gpu/array/evaluate.hpp>
+#include <gpu/array/matmul.hpp>
+#include <gpu/array/nonzero.hpp>
+#include <gpu/array/outer.hpp>
+#include <gpu/array/pad.hpp>
+#include <gpu/array/put.hpp>
+#include <gpu/array/quantile.hpp>
+#include <gpu/array/reductions.hpp>
+#include <gpu/array/repeat.hpp>
+#include <gpu/array/roll.hpp>
+#include <gpu/array/sorted.hpp>
+#include <gpu/array/take.hpp>
+#include <gpu/array/triangle.hpp>
+#include <gpu/array/unique_values.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
+
 #include <string>
+#include <utility>
 
 namespace array_failure_test { namespace {
 

@@ -2,10 +2,14 @@
 /// \file
 /// Arrays whose elements are compared with NumPy's.
 
-#include "algorithm/algorithm_fixture.hpp"
+#include "algorithm/algorithm_fixture.hpp"  // IWYU pragma: export
 
 #include <gpu/array.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/shape.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <type_traits>

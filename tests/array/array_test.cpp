@@ -2,14 +2,30 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 #include "kernel/test_programs.hpp"
+#include "support/drivers.hpp"
 
 #include <gpu/algorithm/elementwise.hpp>
 #include <gpu/array.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph/stream_capture.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/module.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/pinned_vector.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
-#include <complex>
+#include <cstddef>
 #include <functional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace array_test { namespace {

@@ -2,12 +2,17 @@
 
 #include "array/array_fixture.hpp"
 
+#include <gpu/array/array.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/slice.hpp>
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace array_types_test { namespace {
 

@@ -3,6 +3,7 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/memory/shape.hpp>
 
 #include <vector>
 

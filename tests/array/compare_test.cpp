@@ -2,11 +2,20 @@
 
 #include "array/array_fixture.hpp"
 
+#include <gpu/array/array.hpp>
 #include <gpu/array/compare.hpp>
+#include <gpu/array/creation.hpp>
+#include <gpu/array/evaluate.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <limits>
+#include <vector>
 
 namespace compare_test { namespace {
 

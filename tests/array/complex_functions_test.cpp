@@ -4,14 +4,17 @@
 
 #include <gpu/algorithm/elementwise.hpp>
 #include <gpu/array.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/shape.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
-#include <map>
 #include <sstream>
 #include <string>
 #include <string_view>

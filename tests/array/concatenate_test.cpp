@@ -3,6 +3,10 @@
 #include "array/array_fixture.hpp"
 
 #include <gpu/array/concatenate.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/slice.hpp>
 
 namespace concatenate_test { namespace {
 

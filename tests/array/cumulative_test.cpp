@@ -5,13 +5,18 @@
 #include "support/noted_calls.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/memory/shape.hpp>
 
 #include <cuda_fp16.h>
 
+#include <algorithm>
+#include <array>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <vector>
 
 namespace cumulative_test { namespace {
 

@@ -3,8 +3,15 @@
 #include "array/array_fixture.hpp"
 #include "support/cpu_driver.hpp"
 
+#include <gpu/array/creation.hpp>
 #include <gpu/array/diff.hpp>
+#include <gpu/array/evaluate.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/testing/cpu_driver_options.hpp>
 
+#include <cstdint>
 #include <limits>
 
 namespace diff_test { namespace {

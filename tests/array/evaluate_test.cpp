@@ -2,12 +2,17 @@
 // against arithmetic on the host.
 
 #include "algorithm/algorithm_fixture.hpp"
+#include "support/drivers.hpp"
 
+#include <gpu/algorithm/sum.hpp>
 #include <gpu/array.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/graph.hpp>
 #include <gpu/memory.hpp>
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <numeric>

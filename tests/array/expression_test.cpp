@@ -4,12 +4,30 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/array/detail/expression_kernels.hpp>
+#include <gpu/array/detail/expression_layout.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
+#include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <random>
+#include <string_view>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace expression_test { namespace {

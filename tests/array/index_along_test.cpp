@@ -3,7 +3,10 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/memory/shape.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace index_along_test { namespace {

@@ -3,8 +3,12 @@
 #include "array/array_fixture.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace large_array_test { namespace {
 

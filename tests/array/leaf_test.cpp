@@ -3,7 +3,11 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/memory/shape.hpp>
 
+#include <cstddef>
+#include <string_view>
 #include <vector>
 
 namespace leaf_test { namespace {

@@ -2,8 +2,15 @@
 
 #include "array/array_fixture.hpp"
 
+#include <gpu/array/array.hpp>
+#include <gpu/array/creation.hpp>
+#include <gpu/array/evaluate.hpp>
 #include <gpu/array/matmul.hpp>
+#include <gpu/array/view_shape.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -12,6 +19,7 @@
 #include <complex>
 #include <cstring>
 #include <random>
+#include <vector>
 
 namespace matmul_test { namespace {
 

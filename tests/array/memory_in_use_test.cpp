@@ -5,9 +5,15 @@
 #include "support/cpu_driver.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/testing/cpu_driver_options.hpp>
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace memory_in_use_test { namespace {
 

@@ -2,7 +2,10 @@
 
 #include "array/array_fixture.hpp"
 
+#include <gpu/array/array.hpp>
 #include <gpu/array/nonzero.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/graph.hpp>
 
 #include <complex>

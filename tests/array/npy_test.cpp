@@ -2,20 +2,33 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 #include "compiler/cache_support.hpp"
+#include "support/host_memory.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/array/io/byte_source.hpp>
+#include <gpu/array/io/npy_header_reader.hpp>
 #include <gpu/array/npy.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph/stream_capture.hpp>
+#include <gpu/memory/axis_order.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/shape.hpp>
 
-#include <cuda_fp16.h>
+#include <cuda_fp16.h>  // IWYU pragma: keep
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <complex>
+#include <complex>  // IWYU pragma: keep
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

@@ -2,9 +2,24 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 #include "compiler/cache_support.hpp"
+#include "support/host_memory.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/array/io/byte_sink.hpp>
+#include <gpu/array/io/byte_source.hpp>
+#include <gpu/array/io/inflate.hpp>
+#include <gpu/array/io/zip_reader.hpp>
+#include <gpu/array/io/zip_writer.hpp>
 #include <gpu/array/npz.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
+#include <gpu/system/open_file.hpp>
 
 #include <cstdint>
 #include <cstdlib>

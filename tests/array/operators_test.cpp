@@ -3,13 +3,13 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/driver/stream.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <numeric>
 #include <vector>
 
 namespace operators_test { namespace {

@@ -3,6 +3,8 @@
 #include "array/array_fixture.hpp"
 
 #include <gpu/array/outer.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/memory/shape.hpp>
 
 #include <limits>
 

@@ -3,7 +3,9 @@
 #include "array/array_fixture.hpp"
 
 #include <gpu/array/pad.hpp>
+#include <gpu/core/error_code.hpp>
 
+#include <cstddef>
 #include <limits>
 
 namespace pad_test { namespace {

@@ -2,15 +2,23 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 #include "compiler/cache_support.hpp"
+#include "support/host_memory.hpp"
 
 #include <gpu/array.hpp>
 #include <gpu/array/picture.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph/stream_capture.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
 #include <dlfcn.h>
 
 #include <cmath>
-#include <cstdint>
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>

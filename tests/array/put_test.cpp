@@ -2,10 +2,18 @@
 
 #include "array/array_fixture.hpp"
 
+#include <gpu/array/array.hpp>
+#include <gpu/array/creation.hpp>
+#include <gpu/array/evaluate.hpp>
 #include <gpu/array/put.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
 #include <cstdint>
 #include <tuple>
+#include <vector>
 
 namespace put_test { namespace {
 

@@ -2,14 +2,37 @@
 
 #include "array/array_fixture.hpp"
 
+#include <gpu/array/array.hpp>
+#include <gpu/array/axes.hpp>
+#include <gpu/array/creation.hpp>
+#include <gpu/array/evaluate.hpp>
+#include <gpu/array/expression.hpp>
+#include <gpu/array/functions.hpp>
+#include <gpu/array/reductions.hpp>
+#include <gpu/array/to_text.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace reductions_test { namespace {
 

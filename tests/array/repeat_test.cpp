@@ -3,7 +3,10 @@
 #include "array/array_fixture.hpp"
 
 #include <gpu/array/repeat.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/memory/shape.hpp>
 
+#include <cstddef>
 #include <limits>
 
 namespace repeat_test { namespace {

@@ -4,12 +4,16 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/array/detail/element_kind.hpp>
+#include <gpu/array/detail/expression_words.hpp>
+#include <gpu/memory/shape.hpp>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <bit>
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

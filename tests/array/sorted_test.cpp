@@ -2,12 +2,19 @@
 
 #include "array/array_fixture.hpp"
 
+#include <gpu/algorithm/sort/sort_type.hpp>
+#include <gpu/array/array.hpp>
 #include <gpu/array/sorted.hpp>
 #include <gpu/array/take.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/shape.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <random>
+#include <utility>
+#include <vector>
 
 namespace sorted_test { namespace {
 

@@ -3,13 +3,29 @@
 #include "array/array_fixture.hpp"
 #include "support/noted_calls.hpp"
 
+#include <gpu/algorithm/sum.hpp>
+#include <gpu/array/array.hpp>
+#include <gpu/array/axes.hpp>
+#include <gpu/array/creation.hpp>
 #include <gpu/array/cumulative.hpp>
+#include <gpu/array/evaluate.hpp>
 #include <gpu/array/operators.hpp>
 #include <gpu/array/reductions.hpp>
 #include <gpu/array/take.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/array/view_elements.hpp>
+#include <gpu/array/view_shape.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/graph/stream_capture.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <tuple>
+#include <vector>
 
 namespace take_test { namespace {
 

@@ -1,19 +1,28 @@
 // Arrays as text, against what NumPy prints.
 
 #include "algorithm/algorithm_fixture.hpp"
+#include "support/host_memory.hpp"
 
 #include <gpu/array.hpp>
 #include <gpu/array/to_text.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph/stream_capture.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <complex>
-#include <cstdint>
+#include <complex>  // IWYU pragma: keep
+#include <cstdint>  // IWYU pragma: keep
 #include <cstring>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace to_text_test { namespace {

@@ -4,11 +4,17 @@
 #include "array/array_fixture.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <random>
 #include <type_traits>
+#include <vector>
 
 namespace typed_expression_test { namespace {
 

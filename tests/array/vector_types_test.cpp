@@ -1,5 +1,19 @@
 // CUDA's vector types as elements: their names and layouts are those of NVRTC's own types.
 
+#include <gpu/array/array.hpp>
+#include <gpu/array/creation.hpp>
+#include <gpu/array/evaluate.hpp>
+#include <gpu/array/put.hpp>
+#include <gpu/array/take.hpp>
+#include <gpu/array/view_elements.hpp>
+#include <gpu/array/view_shape.hpp>
+#include <gpu/core/type_name.hpp>
+#include <gpu/generated/element_type.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
+
+#include <vector>
+
 #if __has_include(<vector_types.h>) && __has_include(<crt/host_defines.h>)
 #  include "array/array_fixture.hpp"
 

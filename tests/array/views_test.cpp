@@ -5,12 +5,22 @@
 #include <gpu/array/view_axes.hpp>
 #include <gpu/array/view_elements.hpp>
 #include <gpu/array/view_shape.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
 #include "kernel/test_programs.hpp"
+#include "support/results.hpp"
 
 #include <complex>
+#include <cstddef>
 #include <initializer_list>
 #include <type_traits>
 #include <vector>

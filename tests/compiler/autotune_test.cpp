@@ -1,13 +1,31 @@
 // Choosing the fastest of several variants, and remembering it.
 
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/autotune.hpp>
+#include <gpu/compiler/cache/digest.hpp>
+#include <gpu/compiler/cache/entry.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/elapsed_time.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
 #include "compiler/cache_support.hpp"
 #include "support/results.hpp"
 
-#include <atomic>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace autotune_test { namespace {
 

@@ -1,11 +1,14 @@
 // Programs that cannot be right: each is an error with a sentence, and none is a crash.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/version.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 
 #include "support/catch.hpp"
 
+#include <cstddef>
 #include <string>
-#include <vector>
 
 namespace bad_input_test { namespace {
 

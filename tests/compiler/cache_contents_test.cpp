@@ -1,9 +1,32 @@
 // Listing, emptying, limiting, exporting and importing what is in a cache's folder.
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/cache/bytes.hpp>
+#include <gpu/compiler/cache/entry.hpp>
 #include <gpu/compiler/cache_contents.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/compiler/program_origin.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 
 #include "compiler/cache_support.hpp"
 #include "support/results.hpp"
+
+#include <sys/stat.h>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <string>
+#include <vector>
 
 namespace cache_contents_test { namespace {
 

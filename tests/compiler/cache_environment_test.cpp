@@ -2,10 +2,27 @@
 // working folder. A compilation without a cache is the oracle.
 
 #include "compiler/cache_support.hpp"
-#include "compiler/link_support.hpp"
 #include "support/drivers.hpp"
 #include "support/sanitizers.hpp"
 #include "support/subprocess.hpp"
+
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/link.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/compiler/program_origin.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+
+#include <stdlib.h>
+#include <unistd.h>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <vector>
 
 namespace cache_environment_test { namespace {
 

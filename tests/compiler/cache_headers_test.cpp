@@ -3,7 +3,21 @@
 
 #include "compiler/cache_support.hpp"
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/compiler/program_origin.hpp>
+
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
 
 namespace cache_headers_test { namespace {
 

@@ -2,7 +2,20 @@
 
 #include "compiler/cache_support.hpp"
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/detail/request_key.hpp>
+#include <gpu/compiler/options/recent_request.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/compiler/program_origin.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
+
 #include <memory>
+#include <string>
 
 namespace cache_key_test { namespace {
 

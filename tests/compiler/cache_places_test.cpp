@@ -5,7 +5,22 @@
 #include "compiler/cache_support.hpp"
 #include "support/subprocess.hpp"
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/core/text.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace cache_places_test { namespace {
 

@@ -4,8 +4,34 @@
 #include "compiler/fork_support.hpp"
 #include "support/subprocess.hpp"
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/cache/digest.hpp>
+#include <gpu/compiler/cache/entry.hpp>
+#include <gpu/compiler/cache/folder.hpp>
+#include <gpu/compiler/cache/lock.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/program_origin.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
+
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace cache_process_test { namespace {
 

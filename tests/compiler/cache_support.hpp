@@ -2,7 +2,13 @@
 /// \file
 /// Folders and compilations for the tests of the cache.
 
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/core/result.hpp>
 
 #include "support/catch.hpp"
 
@@ -14,11 +20,15 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <dirent.h>
+#include <stdlib.h>
+#include <time.h>
 
 namespace test {
 

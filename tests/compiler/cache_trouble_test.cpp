@@ -13,13 +13,25 @@
 
 #include "compiler/cache_support.hpp"
 #include "compiler/refused_calls.hpp"
-#include "support/results.hpp"
 #include "support/subprocess.hpp"
 
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/cache_contents.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/text.hpp>
 
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace cache_trouble_test { namespace {

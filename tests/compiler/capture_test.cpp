@@ -1,6 +1,16 @@
 // Compiling, linking and tuning while a stream is being captured.
 
 #include <gpu/compiler/autotune.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_async.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/link.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/capture_mode.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph/stream_capture.hpp>
 
 #include "compiler/link_support.hpp"

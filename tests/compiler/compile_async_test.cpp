@@ -2,12 +2,15 @@
 
 #include <gpu/compiler.hpp>
 #include <gpu/compiler/compile_async.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 
 #include "compiler/fork_support.hpp"
 #include "compiler/refused_calls.hpp"
 #include "support/catch.hpp"
 #include "support/subprocess.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>

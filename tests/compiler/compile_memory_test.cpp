@@ -5,15 +5,54 @@
 #include "compiler/cache_support.hpp"
 #include "compiler/link_support.hpp"
 #include "compiler/told_compilers.hpp"
+#include "support/drivers.hpp"
+#include "support/host_memory.hpp"
 #include "support/subprocess.hpp"
 
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/autotune.hpp>
+#include <gpu/compiler/cache/bytes.hpp>
+#include <gpu/compiler/cache/conditions.hpp>
+#include <gpu/compiler/cache/digest.hpp>
+#include <gpu/compiler/cache/entry.hpp>
+#include <gpu/compiler/cache/kept_program.hpp>
 #include <gpu/compiler/cache_contents.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_async.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/detail/compiled_state.hpp>
+#include <gpu/compiler/diagnostics.hpp>
+#include <gpu/compiler/kernel_resources.hpp>
+#include <gpu/compiler/link.hpp>
+#include <gpu/compiler/link_input.hpp>
+#include <gpu/compiler/link_options.hpp>
+#include <gpu/compiler/linked_program.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/compiler/source.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
+#include <gpu/libraries/nvjitlink_functions.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 
+#include <unistd.h>
 #include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <new>
+#include <string>
+#include <vector>
 
 namespace compile_memory_test { namespace {
 

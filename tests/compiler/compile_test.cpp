@@ -1,14 +1,25 @@
 // Compiling with the real NVRTC: options, headers, instances, errors, and each call failing.
 
+#include "support/catch.hpp"
+#include "support/drivers.hpp"
+
 #include <gpu/compiler.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/version.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/kernel/module.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 
-#include "support/results.hpp"
-
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
+#include <cstdint>
 #include <cstdio>
 #include <string>
-#include <vector>
 
 namespace compile_test { namespace {
 

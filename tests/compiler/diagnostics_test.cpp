@@ -1,6 +1,8 @@
 // Logs taken apart: messages of the real NVRTC, and kept logs in every form that there is.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/version.hpp>
 
 #include "support/catch.hpp"
 #include "support/results.hpp"

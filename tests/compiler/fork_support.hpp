@@ -4,6 +4,8 @@
 
 #include "support/sanitizers.hpp"
 
+#include <sched.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

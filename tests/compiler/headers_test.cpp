@@ -1,15 +1,23 @@
 // Headers: which ones a compilation opened, where the toolkit's are found, and why one was not.
 
 #include <gpu/compiler.hpp>
+#include <gpu/compiler/nvrtc/header_trace.hpp>
+#include <gpu/compiler/toolkit/header_search.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/version.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
+#include <gpu/libraries/toolkit_library.hpp>
 
 #include "support/catch.hpp"
 #include "support/subprocess.hpp"
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <string>
 #include <thread>

@@ -1,18 +1,34 @@
 // Names that C++ types and values make: as NVRTC reads them, its lowered names being the oracle,
 // and as launches use them.
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/instance.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/type_name.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/host_argument.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/module.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/array_view.hpp>
 
 #include "kernel/test_programs.hpp"
+#include "support/results.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <vector_types.h>
 
 #if __has_include(<cuda_fp16.h>) && __has_include(<cuda_bf16.h>)
 #  include <cuda_bf16.h>

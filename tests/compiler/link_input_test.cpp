@@ -3,6 +3,19 @@
 
 #include "compiler/cache_support.hpp"
 #include "compiler/link_support.hpp"
+#include "support/drivers.hpp"
+
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/link.hpp>
+#include <gpu/compiler/link_input.hpp>
+#include <gpu/compiler/linked_program.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/kernel/module.hpp>
 
 #include <unistd.h>
 

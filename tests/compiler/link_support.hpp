@@ -3,9 +3,13 @@
 /// Sources to be linked, and running what came of it.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
+#include <gpu/libraries/nvjitlink_functions.hpp>
 
-#include "support/results.hpp"
+#include "support/results.hpp"  // IWYU pragma: export
 
 #include <vector>
 

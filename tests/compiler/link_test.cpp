@@ -3,7 +3,25 @@
 
 #include "compiler/link_support.hpp"
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/link.hpp>
+#include <gpu/compiler/link/nvjitlink_link.hpp>
+#include <gpu/compiler/link/plan.hpp>
+#include <gpu/compiler/link_options.hpp>
+#include <gpu/compiler/linked_program.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/kernel/module.hpp>
+#include <gpu/libraries/nvjitlink_functions.hpp>
+
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <vector>

@@ -1,6 +1,8 @@
 // Macros from values of the host: the values that NVRTC reads are compared with the originals.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/version.hpp>
 
 #include "support/catch.hpp"
 
@@ -9,7 +11,6 @@
 #include <cstring>
 #include <limits>
 #include <string>
-#include <vector>
 
 namespace macro_value_test { namespace {
 

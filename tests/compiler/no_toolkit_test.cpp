@@ -1,18 +1,30 @@
 // Machines without a toolkit in the usual folders: what is found nevertheless, and the errors if
 // nothing is. Child processes see the machine this way, because the folders are covered for them.
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/toolkit/header_search.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/version.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 
 #include "compiler/cache_support.hpp"
 #include "support/results.hpp"
 #include "support/subprocess.hpp"
 
 #include <dlfcn.h>
-#include <sched.h>
+#include <sched.h>  // IWYU pragma: keep
+#include <stdlib.h>
 #include <sys/mount.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace no_toolkit_test { namespace {
 

@@ -3,6 +3,9 @@
 #include <gpu/compiler.hpp>
 #include <gpu/compiler/link.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/version.hpp>
+#include <gpu/libraries/nvjitlink_functions.hpp>
 
 #include "support/catch.hpp"
 #include "support/subprocess.hpp"

@@ -1,14 +1,19 @@
 // Finding NVRTC, and the errors if it is missing.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 
 #include "support/results.hpp"
 #include "support/subprocess.hpp"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <vector>
 

@@ -4,10 +4,21 @@
 
 #include "support/results.hpp"
 
+#include <gpu/compiler/options/known_options.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/core/version.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 #include <gpu/testing/fault_injection.hpp>
 
+#include <stdlib.h>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace options_test { namespace {

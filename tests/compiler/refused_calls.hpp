@@ -6,7 +6,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
+#include <sys/syscall.h>  // IWYU pragma: keep
 #include <unistd.h>
 
 #include <cstddef>

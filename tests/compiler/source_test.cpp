@@ -1,15 +1,17 @@
 // Sources from parts: messages name the part and its line.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/version.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 
 #include "support/catch.hpp"
 
-#include <unistd.h>
-
+#include <stdio.h>
+#include <stdlib.h>
 #include <cstdio>
 #include <cstring>
 #include <string>
-#include <vector>
 
 namespace source_test { namespace {
 

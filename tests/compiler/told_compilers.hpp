@@ -5,11 +5,14 @@
 
 #include "support/host_memory.hpp"
 
-#include <gpu/compiler.hpp>
+#include <gpu/libraries/nvjitlink_functions.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <map>
 #include <string>

@@ -1,6 +1,10 @@
 // The sizes and alignments of types in device code.
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/type_layout.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 
 #include "support/catch.hpp"
 #include "support/results.hpp"

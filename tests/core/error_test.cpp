@@ -1,6 +1,9 @@
 #include "support/catch.hpp"
 
 #include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver/detail/driver_errors.hpp>
 
 #include <cuda.h>

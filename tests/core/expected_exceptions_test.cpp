@@ -1,13 +1,10 @@
 /// `gpu::expected` if something throws, or must not: the strong guarantee, and
 /// `value()` of an error, with exceptions and without.
 
-#include <gpu/core/expected.hpp>
-
 #include "core/expected_kinds.hpp"
 #include "support/catch.hpp"
 
 #include <exception>
-#include <memory>
 #include <string>
 #include <utility>
 

@@ -3,10 +3,11 @@
 /// Shared by the tests of `expected`: the implementations that they run over, and value types
 /// that count their lives.
 
-#include <gpu/core/detail/expected/operators.hpp>
+#include <gpu/core/detail/expected/expected.hpp>
+#include <gpu/core/detail/expected/operators.hpp>  // IWYU pragma: keep
+#include <gpu/core/detail/expected/unexpected.hpp>
 #include <gpu/core/expected.hpp>
 
-#include <memory>
 #include <type_traits>
 #include <utility>
 

@@ -1,12 +1,9 @@
 /// Compile-time checks of `gpu::expected`: constant evaluation, triviality, constraints,
 /// sizes. Most of it passes by compiling.
 
-#include <gpu/core/expected.hpp>
-
 #include "core/expected_kinds.hpp"
 #include "support/catch.hpp"
 
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>

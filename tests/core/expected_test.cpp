@@ -1,11 +1,13 @@
 /// The behavior of `gpu::expected` at run time, the same for the standard library's and for the
 /// stand-in: states, lifetimes, exceptions.
 
-#include <gpu/core/expected.hpp>
-
 #include "core/expected_kinds.hpp"
 #include "support/catch.hpp"
 
+#include <gpu/core/detail/expected/expected.hpp>
+#include <gpu/core/detail/expected/unexpected.hpp>
+
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>

@@ -4,6 +4,7 @@
 
 #include "support/catch.hpp"
 
+#include <cstddef>
 #include <string>
 
 namespace kernel_argument_test { namespace {

@@ -1,8 +1,12 @@
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
 #include <gpu/core/last_error.hpp>
 #include <gpu/gpu.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <thread>
 
 namespace last_error_test {

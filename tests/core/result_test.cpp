@@ -1,10 +1,17 @@
 #include "support/catch.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
 #include <gpu/core/located.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 
+#include <exception>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace result_test {
 

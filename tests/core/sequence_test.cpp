@@ -3,9 +3,11 @@
 #include "support/catch.hpp"
 
 #include <array>
+#include <cstddef>
 #include <random>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace sequence_test {

@@ -1,6 +1,7 @@
 // Strings and bytes in whatever type the caller has them; names of types; versions.
 
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/core/type_name.hpp>
 #include <gpu/version.hpp>
 
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace string_ref_test {

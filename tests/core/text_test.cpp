@@ -4,11 +4,14 @@
 #include <gpu/core/text.hpp>
 
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
+#include <new>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace text_test {

@@ -6,6 +6,7 @@
 #include <gpu/core/flags.hpp>
 #include <gpu/core/unique_handle.hpp>
 
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -3,10 +3,13 @@
 #include <gpu/driver/capture_mode.hpp>
 
 #include "support/captured.hpp"
+#include "support/drivers.hpp"
+#include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/driver.hpp>
 #include <gpu/driver/choose_device.hpp>
-#include <gpu/driver/device_properties.hpp>
 #include <gpu/driver/driver_version.hpp>
 #include <gpu/driver/host_function.hpp>
 #include <gpu/driver/l2_cache.hpp>

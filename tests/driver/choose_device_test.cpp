@@ -1,11 +1,22 @@
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/last_error.hpp>
+#include <gpu/core/result.hpp>
 #include <gpu/driver/choose_device.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 
 #include "support/captured.hpp"
+#include "support/drivers.hpp"
 #include "support/environment_setting.hpp"
 #include "support/host_memory.hpp"
+#include "support/results.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <string>
 
 namespace choose_device_test {
 

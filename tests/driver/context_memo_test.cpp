@@ -1,6 +1,12 @@
 // Values that are made once for each context and key.
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/driver/context_memo.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/device.hpp>
 
 #include "support/results.hpp"
 

@@ -1,13 +1,25 @@
 #include "support/captured.hpp"
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/flags.hpp>
 #include <gpu/core/last_error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/cache_preference.hpp>
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/context_limit.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/primary_context.hpp>
 #include <gpu/driver/stream.hpp>
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>

@@ -1,8 +1,16 @@
 // A context on the device that is named, or on the first that can be used.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
 #include <gpu/core/last_error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/driver/default_context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
 
+#include "support/drivers.hpp"
 #include "support/environment_setting.hpp"
 #include "support/results.hpp"
 

@@ -1,10 +1,16 @@
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/device_attribute.hpp>
 #include <gpu/driver/device_properties.hpp>
+#include <gpu/driver/entry_points.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
 #include <strings.h>
 
 #include <set>
+#include <string>
 #include <type_traits>
 
 namespace device_attribute_test {

@@ -1,10 +1,14 @@
 // The capacities of a device, and what alignment follows from them.
 
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/device_data.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
 #include <bit>
+#include <cstddef>
 
 namespace device_data_test {
 

@@ -1,11 +1,20 @@
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/event.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
+#include <cstdint>
 #include <cstring>
+#include <string>
 
 namespace device_test {
 

@@ -1,19 +1,32 @@
 #include "support/captured.hpp"
 #include "support/cpu_driver.hpp"
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/driver/context.hpp>
 #include <gpu/driver/driver_log.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/testing/cpu_driver_options.hpp>
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace driver_log_test {
 

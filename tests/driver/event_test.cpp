@@ -1,8 +1,20 @@
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/elapsed_time.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/event.hpp>
+#include <gpu/driver/stream.hpp>
 
+#include <cstddef>
 #include <type_traits>
+#include <utility>
 
 namespace event_test {
 

@@ -1,11 +1,17 @@
 // The exit status of a result, and the message on stderr.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver.hpp>
 
-#include "support/results.hpp"
+#include "support/catch.hpp"
 #include "support/subprocess.hpp"
 
 #include <cstdlib>
+#include <string>
 
 namespace exit_status_test {
 namespace {

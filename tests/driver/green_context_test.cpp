@@ -1,9 +1,19 @@
 #include <gpu/driver/green_context.hpp>
 
 #include "support/captured.hpp"
-#include "support/noted_calls.hpp"
+#include "support/drivers.hpp"
+#include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/event.hpp>
 #include <gpu/driver/host_function.hpp>
+#include <gpu/driver/multiprocessor_set.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>

@@ -1,15 +1,24 @@
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/host_function.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
 #include <gpu/kernel.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <new>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace host_function_test {
 

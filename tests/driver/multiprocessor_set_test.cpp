@@ -1,6 +1,14 @@
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/multiprocessor_set.hpp>
 
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 
 #include <type_traits>
 #include <utility>

@@ -1,10 +1,20 @@
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/peer_access.hpp>
+#include <gpu/driver/stream.hpp>
 
 #include "support/captured.hpp"
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <thread>

@@ -1,7 +1,12 @@
+#include <gpu/core/result.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/peer_matrix.hpp>
+#include <gpu/driver/stream.hpp>
 
 #include "support/captured.hpp"
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
+#include "support/results.hpp"
 
 #include <type_traits>
 #include <utility>

@@ -1,11 +1,23 @@
-#include <gpu/driver/device_properties.hpp>
+#include "support/drivers.hpp"
+#include "support/results.hpp"
+
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/flags.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/device_attribute.hpp>
 #include <gpu/driver/driver_version.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/l2_cache.hpp>
 #include <gpu/driver/primary_context.hpp>
 #include <gpu/driver/profiler.hpp>
 #include <gpu/driver/remote_writes.hpp>
+#include <gpu/testing/fault_injection.hpp>
 
-#include "support/noted_calls.hpp"
+#include <cstddef>
+#include <string>
 
 namespace primary_context_control_test {
 

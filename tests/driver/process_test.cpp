@@ -1,15 +1,27 @@
 // fork, exit, static objects and threads.
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 #include "support/sanitizers.hpp"
 #include "support/subprocess.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
 #include <gpu/driver.hpp>
 #include <gpu/memory.hpp>
 
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace process_test {

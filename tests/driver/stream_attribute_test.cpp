@@ -1,10 +1,20 @@
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/last_error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/driver/stream_attribute.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <type_traits>
 
 namespace stream_attribute_test {

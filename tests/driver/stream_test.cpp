@@ -1,13 +1,23 @@
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
+#include <cstddef>
 #include <span>
+#include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 
 namespace stream_test {
 

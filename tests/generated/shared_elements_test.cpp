@@ -3,11 +3,20 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/algorithm/elementwise.hpp>
-#include <gpu/algorithm/reduction.hpp>
 #include <gpu/algorithm/sort.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/generated/loop_operands.hpp>
+#include <gpu/generated/shared_elements.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/device_span.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <random>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace shared_elements_test {
 

@@ -1,9 +1,14 @@
 // What functions of the library share: each state once, however many ask at once.
 
+#include <gpu/core/detail/host_memory.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/generated/shared_states.hpp>
 
 #include "support/catch.hpp"
 
+#include <cstddef>
 #include <string>
 #include <thread>
 #include <vector>

@@ -5,8 +5,11 @@
 #include <gpu/algorithm/elementwise.hpp>
 #include <gpu/algorithm/reduction.hpp>
 #include <gpu/algorithm/scan.hpp>
+#include <gpu/generated/snippet_options.hpp>
 
-#include <cstdint>
+#include <cstddef>
+#include <string>
+#include <vector>
 
 namespace snippet_access_test {
 

@@ -7,8 +7,12 @@
 #include <gpu/algorithm/reduction.hpp>
 #include <gpu/algorithm/scan.hpp>
 #include <gpu/algorithm/select.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/generated/snippet_options.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace snippet_options_test {
 

@@ -1,7 +1,24 @@
 // Memory that a graph allocates for several devices.
 
 #include "graph/graph_fixture.hpp"
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
+
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/peer_access.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/memory_node.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_span.hpp>
 
 #include <initializer_list>
 #include <vector>

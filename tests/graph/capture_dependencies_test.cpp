@@ -3,7 +3,20 @@
 #include "graph/graph_fixture.hpp"
 #include "support/noted_calls.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/event.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/dependencies.hpp>
 #include <gpu/graph/graph_edge.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/memory_node.hpp>
+#include <gpu/graph/stream_capture.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/memory/device_buffer.hpp>
+
+#include <cstddef>
 
 namespace capture_dependencies_test {
 

@@ -1,10 +1,38 @@
 // The modules of captured kernels: kept by the graph, and loaded until there is one.
 
 #include "graph/module_fixture.hpp"
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
+#include "support/noted_calls.hpp"
 #include "support/subprocess.hpp"
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/capture_mode.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/child_graph_node.hpp>
+#include <gpu/graph/conditional_node.hpp>
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_ref.hpp>
+#include <gpu/graph/memory_node.hpp>
+#include <gpu/graph/node_description.hpp>
+#include <gpu/graph/stream_capture.hpp>
+#include <gpu/kernel/detail/shared_object.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/module.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
+
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <chrono>
 #include <cstdlib>
+#include <optional>
+#include <thread>
+#include <utility>
 
 namespace capture_modules_test {
 

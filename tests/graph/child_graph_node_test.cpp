@@ -1,10 +1,31 @@
 // Child graphs that are moved into their parent, and not copied.
 
 #include "graph/graph_fixture.hpp"
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/capture_mode.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/child_graph_node.hpp>
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/graph_ref.hpp>
+#include <gpu/graph/host_node.hpp>
+#include <gpu/graph/memory_node.hpp>
+#include <gpu/graph/stream_capture.hpp>
+#include <gpu/memory/copy.hpp>
+
+#include <cstddef>
 #include <memory>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace child_graph_node_test {
 

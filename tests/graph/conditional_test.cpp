@@ -2,6 +2,21 @@
 
 #include "graph/graph_fixture.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/conditional_node.hpp>
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/graph_ref.hpp>
+#include <gpu/graph/kernel_node.hpp>
+#include <gpu/graph/memory_node.hpp>
+#include <gpu/graph/node_description.hpp>
+#include <gpu/memory/device_buffer.hpp>
+
 namespace conditional_test {
 
 using test::error_of;

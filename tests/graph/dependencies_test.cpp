@@ -1,11 +1,29 @@
 // Nodes that come before another one, and what it waits for of each of them.
 
 #include "graph/graph_fixture.hpp"
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
 #include "support/noted_calls.hpp"
 
-#include <gpu/graph/graph_edge.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/capture_mode.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/dependencies.hpp>
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/kernel_node.hpp>
+#include <gpu/graph/memory_node.hpp>
+#include <gpu/graph/node_description.hpp>
+#include <gpu/graph/stream_capture.hpp>
+#include <gpu/kernel/module.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <utility>

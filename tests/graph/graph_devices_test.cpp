@@ -3,6 +3,21 @@
 
 #include "graph/graph_fixture.hpp"
 
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/event.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/child_graph_node.hpp>
+#include <gpu/graph/event_node.hpp>
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/kernel_node.hpp>
+#include <gpu/graph/memory_node.hpp>
+#include <gpu/graph/stream_capture.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
+
 #include <vector>
 
 namespace graph_devices_test {

@@ -1,11 +1,17 @@
 // Pictures of graphs, and what is said where one cannot be written.
 
 #include "graph/graph_fixture.hpp"
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/graph/graph_dot.hpp>
+#include <gpu/graph/node_description.hpp>
 
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cstdio>

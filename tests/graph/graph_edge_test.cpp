@@ -2,13 +2,34 @@
 // The kernels add where others may, so that their order does not matter.
 
 #include "graph/graph_fixture.hpp"
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
 #include "support/noted_calls.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/capture_mode.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/graph/dependencies.hpp>
+#include <gpu/graph/graph.hpp>
 #include <gpu/graph/graph_edge.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/graph_ref.hpp>
+#include <gpu/graph/graph_results.hpp>
+#include <gpu/graph/kernel_node.hpp>
+#include <gpu/graph/memory_node.hpp>
+#include <gpu/graph/node_description.hpp>
+#include <gpu/graph/stream_capture.hpp>
+#include <gpu/kernel/launch.hpp>
 #include <gpu/kernel/launch_attribute.hpp>
+#include <gpu/kernel/module.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace graph_edge_test {
 

@@ -1,8 +1,31 @@
 // Graphs where a driver call fails, a capture is going on, or a kernel faults.
 
 #include "graph/graph_fixture.hpp"
+#include "support/drivers.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/capture_mode.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/event.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/child_graph_node.hpp>
+#include <gpu/graph/event_node.hpp>
+#include <gpu/graph/graph.hpp>
 #include <gpu/graph/graph_dot.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/graph_ref.hpp>
+#include <gpu/graph/host_node.hpp>
+#include <gpu/graph/kernel_node.hpp>
+#include <gpu/graph/memory_node.hpp>
+#include <gpu/graph/node_description.hpp>
+#include <gpu/graph/stream_capture.hpp>
+#include <gpu/kernel/module.hpp>
+#include <gpu/memory/device_buffer.hpp>
+
+#include <string>
+#include <vector>
 
 namespace graph_faults_test {
 

@@ -2,10 +2,16 @@
 /// \file
 /// A stream, numbers on the device and kernels that change them, for the tests of graphs.
 
-#include "support/results.hpp"
+#include "support/results.hpp"  // IWYU pragma: export
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
 #include <gpu/kernel.hpp>
+#include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/fill.hpp>
 

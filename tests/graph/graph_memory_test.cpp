@@ -2,11 +2,22 @@
 
 #include "graph/graph_fixture.hpp"
 #include "support/captured.hpp"
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/graph_exec.hpp>
 #include <gpu/graph/graph_memory.hpp>
+#include <gpu/graph/memory_node.hpp>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace graph_memory_test {
 

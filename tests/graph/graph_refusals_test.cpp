@@ -2,12 +2,35 @@
 // to the calls about them.
 
 #include "graph/graph_fixture.hpp"
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/capture_mode.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/event.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/child_graph_node.hpp>
+#include <gpu/graph/conditional_node.hpp>
+#include <gpu/graph/dependencies.hpp>
+#include <gpu/graph/event_node.hpp>
+#include <gpu/graph/graph.hpp>
 #include <gpu/graph/graph_dot.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/graph_ref.hpp>
+#include <gpu/graph/host_node.hpp>
+#include <gpu/graph/node_description.hpp>
+#include <gpu/graph/stream_capture.hpp>
 
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <utility>
 
 namespace graph_refusals_test {
 

@@ -2,9 +2,29 @@
 // one.
 
 #include "graph/graph_fixture.hpp"
+#include "support/drivers.hpp"
 
 #include <gpu/compiler/compile.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/driver/stream_attribute.hpp>
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/graph_ref.hpp>
+#include <gpu/graph/kernel_node.hpp>
 #include <gpu/graph/node_attribute.hpp>
+#include <gpu/graph/node_description.hpp>
+#include <gpu/graph/stream_capture.hpp>
+#include <gpu/kernel/kernel_properties.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/launch_attribute.hpp>
+#include <gpu/kernel/launch_config.hpp>
+#include <gpu/kernel/module.hpp>
 #include <gpu/memory.hpp>
 
 #include <cstring>

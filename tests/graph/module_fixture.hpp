@@ -2,8 +2,16 @@
 /// \file
 /// Modules and events that end before the graphs that need them, for the tests of what graphs keep.
 
-#include "graph/graph_fixture.hpp"
+#include "graph/graph_fixture.hpp"  // IWYU pragma: export
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
+
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_ref.hpp>
+#include <gpu/graph/kernel_node.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/kernel/module.hpp>
 
 #include <chrono>
 #include <optional>

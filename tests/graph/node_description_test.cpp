@@ -1,8 +1,24 @@
 // The parameters that descriptions of nodes pass to the driver.
 
 #include "graph/graph_fixture.hpp"
+#include "support/drivers.hpp"
 
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/conditional_node.hpp>
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/kernel_node.hpp>
+#include <gpu/graph/memory_node.hpp>
+#include <gpu/graph/node_description.hpp>
 #include <gpu/graph/region_node.hpp>
+#include <gpu/kernel/launch_config.hpp>
+#include <gpu/kernel/module.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/pitched_span.hpp>
+
+#include <cstddef>
 
 namespace node_description_test {
 

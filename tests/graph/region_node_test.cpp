@@ -2,8 +2,25 @@
 
 #include "graph/graph_fixture.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/graph_ref.hpp>
 #include <gpu/graph/region_node.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
+#include <gpu/memory/pitched_span.hpp>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace region_node_test {
 

@@ -2,11 +2,29 @@
 
 #include "graph/graph_fixture.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/capture_mode.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/event.hpp>
 #include <gpu/driver/host_function.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/child_graph_node.hpp>
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/node_description.hpp>
+#include <gpu/graph/stream_capture.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 
-#include <memory>
+#include <string>
 #include <thread>
+#include <type_traits>
 
 namespace graph_capture_test {
 

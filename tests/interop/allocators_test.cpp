@@ -1,15 +1,30 @@
 #include <gpu/interop/allocators.hpp>
 #include <gpu/interop/memory_resource.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/caching_pinned_allocator.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/memory/fill.hpp>
+#include <gpu/memory/managed_buffer.hpp>
+#include <gpu/memory/pinned_flags.hpp>
+#include <gpu/memory/ranges.hpp>
+#include <gpu/testing/fault_injection.hpp>
 
 #include <cstdint>
 #include <cstring>
 #include <list>
+#include <memory_resource>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>

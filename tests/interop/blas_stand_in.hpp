@@ -4,15 +4,20 @@
 /// force, by the rules of BLAS and nothing else.
 
 #include "interop/failing_calls.hpp"
+#include "support/catch.hpp"
 
-#include <gpu/interop/cublas.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/libraries/cublas_functions.hpp>
+#include <gpu/libraries/cublaslt_functions.hpp>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace blas_stand_in {

@@ -1,5 +1,6 @@
 #include "support/catch.hpp"
 
+#include <gpu/driver/elapsed_time.hpp>
 #include <gpu/interop/chrono.hpp>
 
 #include <chrono>

@@ -3,14 +3,36 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 #include "interop/blas_stand_in.hpp"
+#include "interop/failing_calls.hpp"
 #include "support/subprocess.hpp"
 
 #include <gpu/array.hpp>
-#include <gpu/graph.hpp>
+#include <gpu/array/detail/cublaslt_product.hpp>
+#include <gpu/array/detail/product_shape.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/cublas.hpp>
+#include <gpu/libraries/cublas_functions.hpp>
+#include <gpu/libraries/cublaslt_functions.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/axis_order.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
+#include <gpu/system/library_table.hpp>
 
 #include <cmath>
+#include <complex>
+#include <cstddef>
 #include <random>
+#include <utility>
+#include <vector>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 namespace cublas_test {
 namespace {

@@ -11,8 +11,14 @@
 
 #include "support/results.hpp"
 
+#include <cstddef>
 #include <map>
+#include <string>
+#include <type_traits>
 #include <vector>
+
+#include <cuda_runtime_api.h>
+#include <driver_types.h>
 
 namespace cuda_runtime_test {
 namespace {

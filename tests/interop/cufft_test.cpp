@@ -6,12 +6,26 @@
 #include "support/subprocess.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/cufft.hpp>
+#include <gpu/libraries/cufft_functions.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
+#include <gpu/system/library_table.hpp>
 
 #include <cmath>
 #include <complex>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 namespace cufft_test {

@@ -4,12 +4,18 @@
 /// double, with Householder's reflections and Jacobi's rotations.
 
 #include "interop/blas_stand_in.hpp"
+#include "interop/failing_calls.hpp"
+#include "support/catch.hpp"
 
-#include <gpu/interop/cusolver.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/libraries/cublas_functions.hpp>
+#include <gpu/libraries/cusolver_functions.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 #include <vector>

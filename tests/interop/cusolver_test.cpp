@@ -2,14 +2,35 @@
 // against conditions that the results have to meet, in double, and known eigenvalues.
 
 #include "algorithm/algorithm_fixture.hpp"
+#include "interop/blas_stand_in.hpp"
 #include "interop/cusolver_stand_in.hpp"
 #include "support/subprocess.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/interop/cusolver.hpp>
+#include <gpu/libraries/cublas_functions.hpp>
+#include <gpu/libraries/cusolver_functions.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/axis_order.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
+#include <gpu/system/library_table.hpp>
 
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <cstdlib>
 #include <limits>
 #include <numbers>
 #include <random>
+#include <utility>
+#include <vector>
 
 namespace cusolver_test {
 namespace {

@@ -6,11 +6,27 @@
 #include "support/subprocess.hpp"
 
 #include <gpu/array.hpp>
-#include <gpu/graph.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/cusparse.hpp>
+#include <gpu/libraries/cusparse_functions.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/axis_order.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
+#include <gpu/sparse/csr_matrix.hpp>
+#include <gpu/system/library_table.hpp>
 
 #include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace cusparse_test {

@@ -2,17 +2,32 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 
+#include <gpu/algorithm/sum.hpp>
 #include <gpu/array.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/dlpack.hpp>
+#include <gpu/interop/dlpack_tensor.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/pinned_vector.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace dlpack_test { namespace {
 

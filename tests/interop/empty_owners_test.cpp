@@ -4,9 +4,15 @@
 #include <gpu/algorithm.hpp>
 #include <gpu/array.hpp>
 #include <gpu/gpu.hpp>
+#include <gpu/sparse/conjugate_gradient.hpp>
+#include <gpu/sparse/coo_matrix.hpp>
+#include <gpu/sparse/csr_matrix.hpp>
+#include <gpu/sparse/linear_operator.hpp>
+#include <gpu/sparse/reordered_matrix.hpp>
 
 #include "support/results.hpp"
 
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 #include <vector>

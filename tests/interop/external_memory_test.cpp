@@ -3,11 +3,23 @@
 #include <gpu/interop/external_memory.hpp>
 
 #include "support/captured.hpp"
+#include "support/drivers.hpp"
 #include "support/foreign_file.hpp"
 #include "support/noted_calls.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/interop/foreign_handle.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/file_descriptor.hpp>
+#include <gpu/texture/array_format.hpp>
+#include <gpu/texture/array_shape.hpp>
 #include <gpu/texture/copy_array.hpp>
 
 #include <fcntl.h>
@@ -15,9 +27,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace external_memory_test {

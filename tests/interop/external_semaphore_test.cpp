@@ -3,16 +3,28 @@
 
 #include <gpu/interop/external_semaphore.hpp>
 
-#include "support/captured.hpp"
+#include "support/drivers.hpp"
 #include "support/foreign_file.hpp"
 #include "support/noted_calls.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
 #include <gpu/interop/external_semaphore_node.hpp>
+#include <gpu/interop/foreign_handle.hpp>
+#include <gpu/memory/file_descriptor.hpp>
 
+#include <fcntl.h>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace external_semaphore_test {

@@ -2,10 +2,11 @@
 /// \file
 /// Library calls that fail in turn: for tables of functions that stand in for a library.
 
+#include "support/catch.hpp"
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
-#include "support/results.hpp"
 
-#include <string>
+#include <gpu/core/result.hpp>
 
 namespace test {
 

@@ -1,8 +1,8 @@
 // Texts, errors and shapes in std::format, where the standard library has it.
 
-#include "support/results.hpp"
+#include "support/results.hpp"  // IWYU pragma: keep
 
-#include <gpu/interop/format.hpp>
+#include <gpu/interop/format.hpp>  // IWYU pragma: keep
 
 #if defined(__cpp_lib_format)
 

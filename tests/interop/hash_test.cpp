@@ -1,7 +1,12 @@
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/event.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/hash.hpp>
 
 #include "support/results.hpp"
 
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 

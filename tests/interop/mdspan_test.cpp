@@ -1,9 +1,9 @@
 // Arrays from `std::mdspan` and back, where the standard library has it: tests/structure/mdspan
 // builds this with libc++.
 
-#include "algorithm/algorithm_fixture.hpp"
+#include "algorithm/algorithm_fixture.hpp"  // IWYU pragma: keep
 
-#include <gpu/interop/mdspan.hpp>
+#include <gpu/interop/mdspan.hpp>  // IWYU pragma: keep
 
 #if defined(__cpp_lib_mdspan)
 

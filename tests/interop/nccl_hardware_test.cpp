@@ -2,16 +2,28 @@
 // the end of one of them. The oracle is arithmetic on the host.
 
 #include "interop/nccl_ranks.hpp"
+#include "support/results.hpp"
 #include "support/subprocess.hpp"
 
+#include <gpu/algorithm/sum.hpp>
 #include <gpu/array.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/interop/nccl.hpp>
+#include <gpu/interop/nccl_id.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/shape.hpp>
 
 #include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
+#include <ratio>
 #include <string>
 #include <thread>
 #include <vector>

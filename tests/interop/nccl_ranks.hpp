@@ -5,8 +5,13 @@
 #include "support/results.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/nccl.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <thread>

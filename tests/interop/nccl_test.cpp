@@ -3,21 +3,41 @@
 
 #include "interop/failing_calls.hpp"
 #include "interop/nccl_ranks.hpp"
+#include "support/drivers.hpp"
+#include "support/results.hpp"
 #include "support/subprocess.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/interop/nccl.hpp>
+#include <gpu/interop/nccl_id.hpp>
+#include <gpu/libraries/nccl_functions.hpp>
+#include <gpu/libraries/nccl_wait.hpp>
+#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/pinned_vector.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 #include <gpu/memory/stream_memory_operation.hpp>
+#include <gpu/system/library_table.hpp>
 #include <gpu/testing/nccl_stand_in.hpp>
 
 #include <cuda_fp16.h>
 
 #include <unistd.h>
 
+#include <chrono>
 #include <complex>
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace nccl_test {

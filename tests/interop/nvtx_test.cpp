@@ -4,12 +4,17 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/compiler.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/interop/nvtx.hpp>
 #include <gpu/interop/nvtx_calls.hpp>
 #include <gpu/kernel.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace nvtx_test { namespace {

@@ -6,11 +6,15 @@
 #include "support/results.hpp"
 
 #include <gpu/compiler.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/texture/array_format.hpp>
 #include <gpu/texture/copy_array.hpp>
 #include <gpu/texture/surface.hpp>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 

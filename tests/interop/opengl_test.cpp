@@ -6,16 +6,26 @@
 #include "support/captured.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/flags.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/interop/graphics_mapping.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/testing/gl_stand_in.hpp>
+#include <gpu/texture/array_shape.hpp>
 #include <gpu/texture/copy_array.hpp>
 #include <gpu/texture/surface.hpp>
 
-#include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace opengl_test {

@@ -1,6 +1,11 @@
 #include "support/catch.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/interop/system_error.hpp>
+
+#include <string>
+#include <system_error>
 
 #include <cuda.h>
 

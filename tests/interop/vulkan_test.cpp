@@ -4,14 +4,20 @@
 
 #include "support/results.hpp"
 
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/interop/external_memory.hpp>
 #include <gpu/interop/external_semaphore.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 #include <gpu/texture/copy_array.hpp>
 
+#include <fcntl.h>
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace vulkan_test {

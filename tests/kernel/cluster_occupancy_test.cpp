@@ -1,9 +1,20 @@
 #include <gpu/kernel/occupancy.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
 #include <gpu/kernel/kernel_attribute.hpp>
+#include <gpu/kernel/launch_config.hpp>
 #include <gpu/kernel/module.hpp>
+
+#include <vector>
 
 namespace cluster_occupancy_test {
 

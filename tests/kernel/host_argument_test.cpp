@@ -1,10 +1,26 @@
 // in, out and inout: what is copied, when, and that the launch has waited.
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/host_argument.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/launch_config.hpp>
+#include <gpu/kernel/module.hpp>
 #include <gpu/memory.hpp>
 
 #include "kernel/test_programs.hpp"
+#include "support/results.hpp"
 
 #include <array>
+#include <cstddef>
 #include <utility>
 #include <vector>
 

@@ -2,11 +2,18 @@
 // it, and what is refused before it is asked.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
 
 #include "support/results.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <string>

@@ -1,11 +1,22 @@
 // Properties of a kernel, against the raw driver calls, and those that can be set.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/dims.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/cache_preference.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
 #include <gpu/kernel/kernel_attribute.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <cstddef>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -10,10 +10,21 @@
 #include "kernel/recorded_launch.hpp"
 #include "support/captured.hpp"
 #include "support/drivers.hpp"
+#include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/driver/stream_attribute.hpp>
+#include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/fill.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <vector>
 

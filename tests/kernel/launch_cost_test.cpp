@@ -1,6 +1,8 @@
 // A launch neither allocates nor locks: malloc and the mutexes of this process are counted.
 
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/kernel.hpp>
+#include <gpu/memory/device_span.hpp>
 
 #include "kernel/recorded_launch.hpp"
 #include "support/catch.hpp"

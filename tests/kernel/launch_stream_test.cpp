@@ -1,9 +1,20 @@
 // Launches on the default streams, on threads with nothing current, on several devices, and in a
 // context of its own: no launch depends on what happens to be current.
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/module.hpp>
 #include <gpu/memory.hpp>
 
 #include "kernel/test_programs.hpp"
+#include "support/results.hpp"
 
 #include <thread>
 #include <vector>

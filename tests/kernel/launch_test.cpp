@@ -1,11 +1,22 @@
 // The driver calls of a launch: the function, its values, and launches that make none.
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/slice.hpp>
 
 #include "kernel/recorded_launch.hpp"
 #include "support/results.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace launch_test {
 

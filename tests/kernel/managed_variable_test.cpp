@@ -1,10 +1,19 @@
 // Managed variables of a module: one address for the host and all devices.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
 
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
 #include "support/results.hpp"
+
+#include <cstdint>
 
 namespace module_variables_test { namespace {
 

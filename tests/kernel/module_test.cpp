@@ -1,15 +1,36 @@
 // Loading images, finding kernels and variables in them, and what is said where that fails.
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/host_argument.hpp>
+#include <gpu/kernel/jit_options.hpp>
+#include <gpu/kernel/kernel.hpp>
 #include <gpu/kernel/kernel_attribute.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/launch_config.hpp>
+#include <gpu/kernel/module.hpp>
 #include <gpu/memory.hpp>
 
 #include "kernel/test_programs.hpp"
 #include "support/captured.hpp"
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <cstdio>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace module_test {

@@ -1,14 +1,29 @@
 #include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/device_data.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/primary_context.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
 #include <gpu/kernel/launch.hpp>
 #include <gpu/kernel/module.hpp>
 #include <gpu/kernel/occupancy.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
+#include <iterator>
+#include <string>
+#include <vector>
 
 namespace occupancy_test {
 

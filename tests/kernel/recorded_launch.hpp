@@ -3,11 +3,15 @@
 /// A driver table with one kernel that only writes down how it was launched: for what no result of
 /// a kernel can show, such as the bytes of each argument and what is not called at all.
 
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/stream.hpp>
 
+#include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace test {

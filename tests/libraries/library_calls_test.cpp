@@ -1,6 +1,14 @@
 // Libraries that are too old or lack a function, and the errors of calls that they do not have.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/libraries/library_calls.hpp>
+#include <gpu/libraries/toolkit_library.hpp>
+#include <gpu/system/library_table.hpp>
 
 #include "compiler/fork_support.hpp"
 #include "support/results.hpp"
@@ -8,15 +16,14 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <string>
 #include <thread>
-#include <vector>
 
 namespace library_calls_test { namespace {
 

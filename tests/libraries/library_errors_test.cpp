@@ -1,7 +1,8 @@
 #include "support/catch.hpp"
 
 #include <gpu/core/error.hpp>
-#include <gpu/libraries/library_errors.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/libraries/library_errors.hpp>  // IWYU pragma: keep
 
 #include <nvrtc.h>
 #include <string>

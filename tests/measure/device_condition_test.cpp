@@ -1,11 +1,19 @@
 // Clocks and throttling by NVML: a stand-in for it, and none.
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/measure/detail/nvml.hpp>
 #include <gpu/measure/device_condition.hpp>
 #include <gpu/measure/measure.hpp>
+#include <gpu/measure/measurement.hpp>
 
 #include "support/results.hpp"
 
 #include <string>
+#include <utility>
 
 namespace device_condition_test {
 

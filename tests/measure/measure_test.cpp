@@ -1,10 +1,22 @@
 // Measuring: turns, batches, limits and errors, with times and a clock that the tests dictate.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/measure.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
-#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 

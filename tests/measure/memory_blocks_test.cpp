@@ -1,16 +1,30 @@
 // The blocks of the caching allocators, as a list.
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/measure/memory_blocks.hpp>
+#include <gpu/memory/caching_allocator.hpp>
+#include <gpu/memory/caching_options.hpp>
+#include <gpu/memory/caching_pinned_allocator.hpp>
+#include <gpu/memory/detail/caching/block_arena.hpp>
+#include <gpu/memory/device_buffer.hpp>
 
 #include "support/host_memory.hpp"
 #include "support/results.hpp"
 #include "support/subprocess.hpp"
 
+#include <sched.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace memory_blocks_test {

@@ -1,7 +1,10 @@
+#include <gpu/core/sequence.hpp>
+#include <gpu/measure/memory_blocks.hpp>
 #include <gpu/measure/memory_picture.hpp>
 
 #include "support/catch.hpp"
 
+#include <cstddef>
 #include <string>
 
 namespace memory_picture_test {

@@ -1,13 +1,21 @@
 // What is said about measurements: as a table, as JSON for the tools of others, and as a picture.
 
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/measure/detail/number_text.hpp>
+#include <gpu/measure/device_condition.hpp>
 #include <gpu/measure/json.hpp>
+#include <gpu/measure/measurement.hpp>
 #include <gpu/measure/picture.hpp>
+#include <gpu/measure/sample_statistics.hpp>
 #include <gpu/measure/table.hpp>
 
 #include "measure/json_reader.hpp"
 
+#include <cstddef>
 #include <regex>
 #include <string>
+#include <utility>
 
 namespace report_test {
 

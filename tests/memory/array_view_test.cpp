@@ -1,11 +1,20 @@
 // Views in several dimensions: how they are made, and that the device has them in the same layout.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/host_argument.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/module.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/array_view.hpp>
 
 #include "kernel/test_programs.hpp"
+#include "support/results.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <vector>
 

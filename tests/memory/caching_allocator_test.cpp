@@ -1,15 +1,24 @@
 #include <gpu/memory/caching_allocator.hpp>
 
-#include "support/noted_calls.hpp"
+#include "support/drivers.hpp"
+#include "support/results.hpp"
 #include "support/subprocess.hpp"
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/fill.hpp>
 #include <gpu/memory/pinned_vector.hpp>
+#include <gpu/testing/fault_injection.hpp>
 
 #include <algorithm>
 #include <cstdlib>
 #include <random>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>

@@ -1,11 +1,24 @@
 // The caching allocator if a driver call or an allocation on the host fails.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/caching_allocator.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/pinned_buffer.hpp>
+#include <gpu/memory/pinned_flags.hpp>
+#include <gpu/testing/fault_injection.hpp>
 
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
 #include "support/results.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -3,11 +3,19 @@
 
 #include <gpu/memory/caching_allocator.hpp>
 
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/detail/caching/state.hpp>
 #include <gpu/memory/fill.hpp>
+#include <gpu/testing/fault_injection.hpp>
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <thread>

@@ -1,12 +1,20 @@
-#include <gpu/memory/caching_operations.hpp>
 
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/caching_allocator.hpp>
+#include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>
+#include <gpu/memory/pinned_flags.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <numeric>
 #include <optional>
 #include <string>

@@ -1,17 +1,35 @@
 #include <gpu/memory/caching_pinned_allocator.hpp>
 
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/pinned_flags.hpp>
+#include <gpu/memory/pinned_span.hpp>
 #include <gpu/memory/pinned_vector.hpp>
+#include <gpu/memory/ranges.hpp>
 #include <gpu/memory/stream_memory_operation.hpp>
+#include <gpu/testing/fault_injection.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace caching_pinned_allocator_test {

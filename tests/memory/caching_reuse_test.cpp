@@ -1,9 +1,13 @@
 // Reuse of memory between the streams of a caching allocator.
 
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/caching_allocator.hpp>
 
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 
+#include <cstddef>
 #include <set>
 #include <vector>
 

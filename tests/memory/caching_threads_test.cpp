@@ -4,12 +4,16 @@
 
 #include "support/results.hpp"
 
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/fill.hpp>
 
+#include <cstddef>
 #include <numeric>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace caching_threads_test {

@@ -1,16 +1,29 @@
 #include <gpu/memory/copy_2d.hpp>
 #include <gpu/memory/fill.hpp>
 
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_batch.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/managed_buffer.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
+#include <gpu/memory/pitched_span.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace copy_box_test {

@@ -1,12 +1,22 @@
 #include <gpu/memory/copy_batch.hpp>
 
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph/stream_capture.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <string>
 #include <vector>

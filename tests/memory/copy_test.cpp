@@ -1,14 +1,27 @@
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/copy_batch.hpp>
 #include <gpu/memory/registered_memory.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <span>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace copy_test {

@@ -3,6 +3,9 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory.hpp>
 
 #include <vector>

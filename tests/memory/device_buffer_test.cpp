@@ -1,11 +1,24 @@
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace device_buffer_test {

@@ -2,8 +2,11 @@
 
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/pinned_span.hpp>
+#include <gpu/memory/ranges.hpp>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <list>
 #include <span>

@@ -1,16 +1,29 @@
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/event.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
-#include <gpu/memory/fill.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/memory/ipc.hpp>
 #include <gpu/memory/pinned_vector.hpp>
+#include <gpu/testing/fault_injection.hpp>
 
 #include "support/captured.hpp"
+#include "support/drivers.hpp"
 #include "support/hex.hpp"
+#include "support/results.hpp"
 #include "support/subprocess.hpp"
 
+#include <cstdint>
 #include <cstring>
+#include <string>
 #include <type_traits>
+#include <utility>
 
 namespace ipc_test {
 

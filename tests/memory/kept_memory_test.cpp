@@ -1,19 +1,36 @@
 #include "support/captured.hpp"
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 #include "support/subprocess.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/last_error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/peer_access.hpp>
 #include <gpu/driver/primary_context.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
 #include <gpu/memory/fill.hpp>
 #include <gpu/memory/growing_buffer.hpp>
 #include <gpu/memory/kept_memory.hpp>
 #include <gpu/memory/managed_buffer.hpp>
+#include <gpu/memory/memory_access.hpp>
+#include <gpu/memory/memory_pool.hpp>
+#include <gpu/memory/memory_pool_attribute.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
+#include <gpu/testing/fault_injection.hpp>
+#include <gpu/texture/cuda_array.hpp>
 #include <gpu/texture/mipmapped_array.hpp>
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <thread>

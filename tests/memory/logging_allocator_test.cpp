@@ -3,9 +3,14 @@
 #include "support/host_memory.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/caching_allocator.hpp>
 #include <gpu/memory/memory_pool.hpp>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -1,3 +1,4 @@
+#include <gpu/driver/device.hpp>
 #include <gpu/memory/memory_location.hpp>
 
 #include "support/results.hpp"

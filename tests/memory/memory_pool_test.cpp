@@ -1,15 +1,29 @@
 #include <gpu/memory/memory_pool.hpp>
 
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/device_attribute.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/fill.hpp>
+#include <gpu/memory/memory_access.hpp>
+#include <gpu/memory/memory_location.hpp>
 #include <gpu/memory/memory_pool_attribute.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace memory_pool_test {

@@ -1,10 +1,18 @@
 #include <gpu/memory/memory_range_attribute.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/memory_location.hpp>
 #include <gpu/memory/prefetch.hpp>
 
+#include <cstddef>
 #include <string>
 #include <type_traits>
 #include <vector>

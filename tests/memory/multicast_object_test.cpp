@@ -1,10 +1,20 @@
 #include <gpu/memory/multicast_object.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/device_attribute.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/memory/physical_memory.hpp>
 #include <gpu/memory/virtual_memory.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <type_traits>
 #include <utility>

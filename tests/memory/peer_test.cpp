@@ -1,8 +1,18 @@
 #include <gpu/memory/peer.hpp>
 
 #include "support/captured.hpp"
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/graph.hpp>
 #include <gpu/graph/graph_exec.hpp>
 #include <gpu/graph/stream_capture.hpp>
 #include <gpu/memory.hpp>
@@ -10,6 +20,8 @@
 #include <gpu/memory/stream_memory_operation.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <thread>
 #include <type_traits>

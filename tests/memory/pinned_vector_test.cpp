@@ -1,18 +1,35 @@
+#include "support/drivers.hpp"
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/pinned_flags.hpp>
+#include <gpu/memory/pinned_span.hpp>
 #include <gpu/memory/pinned_vector.hpp>
+#include <gpu/memory/ranges.hpp>
 
 #include <algorithm>
 #include <compare>
+#include <cstddef>
+#include <functional>
+#include <ios>
 #include <iterator>
 #include <limits>
 #include <list>
 #include <sstream>
 #include <stdexcept>
-#include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace pinned_vector_test {

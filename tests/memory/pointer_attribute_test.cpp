@@ -1,10 +1,15 @@
 #include <gpu/memory/pointer_attribute.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/peer_access.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/managed_buffer.hpp>
+#include <gpu/memory/memory_access.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 
 #include <strings.h>

@@ -1,10 +1,22 @@
 #include <gpu/memory/prefetch_batch.hpp>
 
 #include "support/captured.hpp"
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
+#include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/memory/fill.hpp>
+#include <gpu/memory/memory_location.hpp>
+#include <gpu/memory/prefetch.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,23 @@
 #include <gpu/memory/prefetch.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/managed_buffer.hpp>
+#include <gpu/memory/memory_location.hpp>
 
+#include <cstddef>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace managed_hints_test {
 

@@ -2,13 +2,26 @@
 
 #include "support/captured.hpp"
 #include "support/descriptor_socket.hpp"
+#include "support/results.hpp"
+#include "support/subprocess.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/device_attribute.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
-#include <gpu/memory/fill.hpp>
+#include <gpu/memory/file_descriptor.hpp>
+#include <gpu/memory/memory_access.hpp>
+#include <gpu/memory/memory_location.hpp>
+#include <gpu/memory/memory_pool.hpp>
 
 #include <fcntl.h>
 
+#include <cstddef>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace shared_pool_test {

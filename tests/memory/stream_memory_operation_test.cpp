@@ -5,12 +5,19 @@
 #include "support/lacking_device.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
 #include <gpu/graph/memory_operation_node.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/managed_buffer.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <vector>

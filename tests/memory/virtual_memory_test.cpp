@@ -1,14 +1,31 @@
 #include <gpu/memory/virtual_memory.hpp>
 
 #include "support/descriptor_socket.hpp"
+#include "support/drivers.hpp"
 #include "support/results.hpp"
+#include "support/subprocess.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/device_attribute.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/copy.hpp>
-#include <gpu/memory/fill.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/file_descriptor.hpp>
+#include <gpu/memory/memory_access.hpp>
+#include <gpu/memory/memory_location.hpp>
+#include <gpu/memory/physical_memory.hpp>
 
 #include <fcntl.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace memory_virtual_memory_test {

@@ -5,11 +5,14 @@
 // a fault in one family leaves the others alone.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/result.hpp>
 #include <gpu/driver.hpp>
 #include <gpu/kernel.hpp>
 #include <gpu/memory.hpp>
+#include <gpu/testing/cpu_driver_options.hpp>
 
 #include "nogpu/corpus/comparison.hpp"
+#include "nogpu/corpus/documented_errors.hpp"
 #include "nogpu/corpus/images.hpp"
 #include "nogpu/corpus/inputs.hpp"
 #include "nogpu/corpus/manifest.hpp"
@@ -21,12 +24,14 @@
 #include "support/drivers.hpp"
 
 #include <bit>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <limits>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 

@@ -2,6 +2,9 @@
 // random programs of products, sums, divisions and roots, of which a device fuses some.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
 #include <gpu/memory.hpp>
 
@@ -9,7 +12,6 @@
 #include "support/drivers.hpp"
 #include "support/results.hpp"
 
-#include <cstdint>
 #include <cstring>
 #include <random>
 #include <string>

@@ -4,11 +4,10 @@
 #include <gpu/compiler.hpp>
 #include <gpu/driver.hpp>
 #include <gpu/kernel.hpp>
-#include <gpu/memory.hpp>
 
 #include "support/results.hpp"
 
-#include <cstdint>
+#include <cstddef>
 #include <vector>
 
 namespace matrix_kernels_test {

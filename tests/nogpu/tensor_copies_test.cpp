@@ -11,10 +11,9 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <numeric>
-#include <string>
 #include <vector>
 
 namespace tensor_copies_test {

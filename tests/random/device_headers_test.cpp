@@ -1,10 +1,13 @@
 // The headers of random numbers for device code, which are offered by including them on the host.
 
+#include <gpu/compiler/detail/offered_headers.hpp>
 #include <gpu/compiler/nvrtc/given_headers.hpp>
-#include <gpu/random.hpp>
+#include <gpu/random/detail/device_headers.hpp>
 
 #include "support/catch.hpp"
 
+#include <cstdint>
+#include <ios>
 #include <string>
 
 namespace random_device_headers_test { namespace {

@@ -3,14 +3,15 @@
 // GPU.
 
 #include "algorithm/algorithm_fixture.hpp"
-#include "random/statistics.hpp"
 #include "support/drivers.hpp"
 
+#include <gpu/memory/shape.hpp>
 #include <gpu/random.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>

@@ -4,12 +4,16 @@
 #include "random/statistics.hpp"
 
 #include <gpu/algorithm/elementwise.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 #include <gpu/random.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace distributions_test { namespace {

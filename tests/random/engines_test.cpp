@@ -4,13 +4,18 @@
 
 #include <gpu/algorithm/elementwise.hpp>
 #include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/graph.hpp>
 #include <gpu/kernel/launch.hpp>
 #include <gpu/kernel/module.hpp>
+#include <gpu/memory/shape.hpp>
 #include <gpu/random.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>

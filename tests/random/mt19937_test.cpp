@@ -5,14 +5,23 @@
 #include "support/cpu_driver.hpp"
 #include "support/drivers.hpp"
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/fill.hpp>
+#include <gpu/memory/shape.hpp>
 #include <gpu/random.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mt19937_test { namespace {

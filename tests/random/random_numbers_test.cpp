@@ -2,15 +2,30 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 
+#include <gpu/array/creation.hpp>
+#include <gpu/array/evaluate.hpp>
+#include <gpu/array/view_shape.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/fill.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 #include <gpu/random.hpp>
+#include <gpu/random/detail/random_element.hpp>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace random_numbers_test { namespace {

@@ -3,9 +3,12 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/array.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/memory/shape.hpp>
 #include <gpu/random.hpp>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>

@@ -2,12 +2,20 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/shape.hpp>
 #include <gpu/random.hpp>
 
+#include <stdlib.h>
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 namespace sobol_test { namespace {

@@ -3,7 +3,7 @@
 /// Statistical tests of numbers that were made with fixed seeds. They can fail, but do not by
 /// chance.
 
-#include "support/results.hpp"
+#include "support/catch.hpp"
 
 #include <algorithm>
 #include <cmath>

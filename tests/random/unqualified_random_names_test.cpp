@@ -2,12 +2,16 @@
 
 #include "algorithm/algorithm_fixture.hpp"
 
+#include <gpu/memory/shape.hpp>
 #include <gpu/random.hpp>
 
+// IWYU pragma: begin_keep
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <random>
 #include <vector>
+// IWYU pragma: end_keep
 
 namespace unqualified_random_names_test { namespace {
 

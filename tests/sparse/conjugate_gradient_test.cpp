@@ -2,13 +2,23 @@
 
 #include "sparse/sparse_fixture.hpp"
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 #include <gpu/sparse/conjugate_gradient.hpp>
 #include <gpu/sparse/csr_matrix.hpp>
+#include <gpu/sparse/linear_operator.hpp>
 
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace conjugate_gradient_test {
 

@@ -2,10 +2,16 @@
 
 #include "sparse/sparse_fixture.hpp"
 
+#include <gpu/core/error_code.hpp>
 #include <gpu/sparse/coo_matrix.hpp>
+#include <gpu/sparse/linear_operator.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstring>
+#include <random>
+#include <vector>
 
 namespace coo_matrix_test {
 

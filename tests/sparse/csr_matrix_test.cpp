@@ -1,14 +1,25 @@
 // Sparse matrices and their products against sums on the host.
 
 #include "sparse/sparse_fixture.hpp"
-#include "support/host_memory.hpp"
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
 #include <gpu/sparse/csr_matrix.hpp>
+#include <gpu/sparse/detail/sparse_tiles.hpp>
+#include <gpu/sparse/linear_operator.hpp>
 
-#include <bit>
 #include <cmath>
+#include <complex>
 #include <cstring>
+#include <random>
+#include <utility>
+#include <vector>
 
 namespace csr_matrix_test {
 

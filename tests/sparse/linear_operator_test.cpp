@@ -2,8 +2,22 @@
 
 #include "sparse/sparse_fixture.hpp"
 
+#include <gpu/algorithm/elementwise.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/fill.hpp>
 #include <gpu/sparse/csr_matrix.hpp>
 #include <gpu/sparse/linear_operator.hpp>
+
+#include <complex>
+#include <cstddef>
+#include <cstdlib>
+#include <vector>
 
 namespace linear_operator_test {
 

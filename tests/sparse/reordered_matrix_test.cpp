@@ -2,12 +2,24 @@
 
 #include "sparse/sparse_fixture.hpp"
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/fill.hpp>
 #include <gpu/sparse/conjugate_gradient.hpp>
+#include <gpu/sparse/csr_matrix.hpp>
+#include <gpu/sparse/linear_operator.hpp>
 #include <gpu/sparse/reordered_matrix.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <numeric>
+#include <random>
+#include <vector>
 
 namespace reordered_matrix_test {
 

@@ -2,12 +2,14 @@
 /// \file
 /// Sparse matrices on the host, and their products in double.
 
-#include "algorithm/algorithm_fixture.hpp"
+#include "algorithm/algorithm_fixture.hpp"  // IWYU pragma: export
 
 #include <complex>
+#include <cstddef>
 #include <map>
 #include <random>
 #include <utility>
+#include <vector>
 
 namespace sparse_test {
 

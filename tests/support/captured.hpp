@@ -2,9 +2,13 @@
 /// \file
 /// Finds out through the raw driver what calls do while a stream is captured.
 
-#include "support/results.hpp"
+#include "support/catch.hpp"
+#include "support/drivers.hpp"
 
+#include <gpu/core/error_code.hpp>
 #include <gpu/driver/stream.hpp>
+
+#include <cstddef>
 
 namespace test {
 

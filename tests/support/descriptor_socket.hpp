@@ -8,7 +8,10 @@
 #include <gpu/memory/file_descriptor.hpp>
 
 #include <sys/socket.h>
+#include <sys/types.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <type_traits>

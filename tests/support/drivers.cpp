@@ -4,13 +4,20 @@
 #include "support/sanitizers.hpp"
 
 #include <gpu/driver/detail/library_pools.hpp>
+#include <gpu/driver/detail/process_state.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/cost_collection.hpp>
 #include <gpu/testing/cpu_driver.hpp>
+#include <gpu/testing/cpu_driver_options.hpp>
+#include <gpu/testing/kernel_costs.hpp>
+#include <gpu/testing/live_object.hpp>
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace test {
 namespace {

@@ -6,7 +6,6 @@
 
 #include <dlfcn.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <system_error>
 
+#include <stdlib.h>
 #include <unistd.h>
 
 namespace test {

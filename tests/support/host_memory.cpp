@@ -1,10 +1,17 @@
 #include "support/host_memory.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/testing/interposed_table.hpp>
 
 #include <atomic>
 #include <cstdlib>
+#include <functional>
+#include <memory>
 #include <new>
+#include <string>
 
 #if defined(__has_feature)
 #  define GPU_TEST_HAS(feature) __has_feature(feature)

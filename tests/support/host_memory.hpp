@@ -3,7 +3,10 @@
 /// Host memory that runs out: each allocation of an operation that may fail, failing in turn. Those
 /// are the ones by operator new, which host_memory.cpp replaces in the test program.
 
-#include "support/results.hpp"
+#include "support/drivers.hpp"
+
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
 
 #include <cstddef>
 #include <functional>

@@ -2,8 +2,9 @@
 /// \file
 /// Records the arguments with which one of the driver's functions is called.
 
-#include "support/results.hpp"
+#include <gpu/driver/entry_points.hpp>
 
+#include <cstddef>
 #include <tuple>
 #include <vector>
 

@@ -1,6 +1,18 @@
 #include "support/results.hpp"
 
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
+
+#include <gpu/core/result.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/testing/fault_injection.hpp>
+#include <gpu/testing/interposed_table.hpp>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 template class gpu::testing::interposed_table<gpu::testing::fault_injection>;
 

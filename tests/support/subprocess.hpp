@@ -5,10 +5,13 @@
 
 #include "support/drivers.hpp"
 
-#include <fcntl.h>
+#include <fcntl.h>  // IWYU pragma: keep
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -8,11 +8,9 @@
 
 #include <dlfcn.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <utility>
 
 namespace test {
 

@@ -2,18 +2,25 @@
 
 #include <gpu/array.hpp>
 #include <gpu/compiler.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/last_error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/system/ample_stack.hpp>
 
 #include "compiler/fork_support.hpp"
 #include "compiler/link_support.hpp"
 #include "support/results.hpp"
+#include "support/sanitizers.hpp"
 #include "support/subprocess.hpp"
 
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <fstream>
 #include <string>
 #include <thread>

@@ -7,9 +7,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace mutex_test {
 namespace {

@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 
 #include <sys/mman.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cstddef>

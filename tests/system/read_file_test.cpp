@@ -8,15 +8,23 @@
 #include "support/subprocess.hpp"
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/kernel.hpp>
 
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <string>
 

@@ -2,8 +2,9 @@
 
 #include "support/catch.hpp"
 
+#include <gpu/compiler/detail/offered_headers.hpp>
 #include <gpu/compiler/nvrtc/given_headers.hpp>
-#include <gpu/tensor_copy.hpp>
+#include <gpu/tensor_copy/detail/device_headers.hpp>
 
 #include <cstdint>
 #include <ios>

@@ -1,7 +1,13 @@
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/memory/array_view.hpp>
 #include <gpu/tensor_copy/im2col_wide_map.hpp>
+#include <gpu/tensor_copy/tensor_map_options.hpp>
 
 #include "support/results.hpp"
 
+#include <cstddef>
 #include <string>
 
 // What reaches the driver, and what is refused before: no test has a device of compute capability

@@ -1,14 +1,24 @@
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/shape.hpp>
 #include <gpu/tensor_copy/tensor_map.hpp>
+#include <gpu/tensor_copy/tensor_map_options.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
-#include <gpu/driver/device_attribute.hpp>
-#include <gpu/memory/device_buffer.hpp>
-
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 namespace tensor_map_test {
 

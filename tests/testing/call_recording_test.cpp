@@ -4,6 +4,8 @@
 #include <gpu/testing/call_trace.hpp>
 #include <gpu/testing/fault_injection.hpp>
 
+#include <stdio.h>
+#include <unistd.h>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>

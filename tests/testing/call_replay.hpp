@@ -4,7 +4,6 @@
 /// a recording holds what that takes.
 
 #include <gpu/driver/entry_points.hpp>
-#include <gpu/testing/detail/trace_format.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,16 +1,25 @@
+#include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/call_trace.hpp>
+#include <gpu/testing/detail/trace_format.hpp>
 #include <gpu/testing/fault_injection.hpp>
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
 
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "json_check.hpp"
-#include "support/results.hpp"
+#include "support/catch.hpp"
 
 namespace call_trace_test {
 namespace {

@@ -8,10 +8,15 @@
 
 #include <gpu/compiler.hpp>
 #include <gpu/driver/entry_points.hpp>
+#include <gpu/testing/cpu_driver_options.hpp>
+#include <gpu/testing/kernel_costs.hpp>
 #include <nogpu/machine/host_limits.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace cost_collection_test {
 namespace {

@@ -5,10 +5,13 @@
 #include "testing/xml_check.hpp"
 
 #include <gpu/testing/cost_picture.hpp>
+#include <gpu/testing/kernel_costs.hpp>
 
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace cost_picture_test {
 namespace {

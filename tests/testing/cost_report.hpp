@@ -4,6 +4,11 @@
 
 #include <gpu/testing/kernel_costs.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <utility>
+
 namespace test {
 
 inline gpu::testing::cost_report known_costs() {

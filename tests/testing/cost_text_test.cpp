@@ -4,6 +4,7 @@
 #include "testing/cost_report.hpp"
 
 #include <gpu/testing/cost_text.hpp>
+#include <gpu/testing/kernel_costs.hpp>
 
 #include <string>
 

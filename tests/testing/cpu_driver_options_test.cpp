@@ -3,7 +3,11 @@
 
 #include "nogpu/driver/driver_fixture.hpp"
 #include "support/cpu_driver.hpp"
+#include "support/drivers.hpp"
 #include "support/subprocess.hpp"
+
+#include <gpu/testing/cpu_driver_options.hpp>
+#include <nogpu/machine/limits.hpp>
 
 #include <chrono>
 #include <cstdio>

@@ -1,14 +1,21 @@
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/fault_injection.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
-#include "support/results.hpp"
+#include "support/catch.hpp"
+#include "support/drivers.hpp"
 #include "support/subprocess.hpp"
 
 namespace fault_injection_test {

@@ -1,18 +1,28 @@
 // Processes that end while other threads use the CPU driver, or while work is queued.
 
-#include "support/drivers.hpp"
 #include "support/results.hpp"
 #include "support/subprocess.hpp"
 
 #include <gpu/array.hpp>
 #include <gpu/compiler.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/module.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
 
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace process_end_test { namespace {

@@ -1,10 +1,16 @@
 // The fixture of tests that need a device, and the reason to skip those that need a GPU.
 
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/testing/test_context.hpp>
 
+#include "support/drivers.hpp"
 #include "support/environment_setting.hpp"
 #include "support/results.hpp"
+
+#include <cstddef>
+#include <string>
 
 namespace test_context_test {
 

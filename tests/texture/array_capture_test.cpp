@@ -1,8 +1,11 @@
 // Arrays, textures and surfaces while a stream is captured: what asks is not affected, what makes
 // objects or waits is refused and spoils the capture.
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
 #include <gpu/texture.hpp>

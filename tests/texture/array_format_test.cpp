@@ -2,9 +2,11 @@
 
 #include "support/catch.hpp"
 
+#include <gpu/memory/pitched_span.hpp>
 #include <gpu/texture/array_shape.hpp>
 #include <gpu/texture/resource_view.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 

@@ -1,10 +1,17 @@
 // Which limit of the device holds for which kind of array: each is lowered in turn.
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/texture.hpp>
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace array_limits_test {

@@ -3,17 +3,34 @@
 
 #include <gpu/texture/array_mapping.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/launch_origin.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
 #include <gpu/kernel.hpp>
+#include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/physical_memory.hpp>
 #include <gpu/memory/pinned_vector.hpp>
+#include <gpu/memory/pitched_span.hpp>
+#include <gpu/texture/array_format.hpp>
+#include <gpu/texture/array_shape.hpp>
 #include <gpu/texture/copy_array.hpp>
+#include <gpu/texture/mipmapped_array.hpp>
 #include <gpu/texture/texture.hpp>
 
+#include <cstddef>
 #include <numeric>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace array_mapping_test {

@@ -1,13 +1,30 @@
 #include <gpu/texture/copy_array_batch.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph/stream_capture.hpp>
+#include <gpu/memory/copy_2d.hpp>
+#include <gpu/memory/copy_batch.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
+#include <gpu/memory/pitched_span.hpp>
+#include <gpu/texture/array_format.hpp>
+#include <gpu/texture/array_shape.hpp>
+#include <gpu/texture/copy_array.hpp>
+#include <gpu/texture/cuda_array.hpp>
 
+#include <cstddef>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace copy_array_batch_test {

@@ -1,14 +1,28 @@
 #include <gpu/texture/copy_array.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
+#include <gpu/memory/pitched_span.hpp>
+#include <gpu/texture/array_format.hpp>
+#include <gpu/texture/array_shape.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace copy_array_test {

@@ -1,11 +1,22 @@
 #include <gpu/texture/cuda_array.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/texture/array_format.hpp>
+#include <gpu/texture/array_shape.hpp>
 #include <gpu/texture/copy_array.hpp>
 
+#include <cstddef>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace cuda_array_test {

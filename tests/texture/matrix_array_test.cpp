@@ -1,7 +1,17 @@
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/memory/pitched_span.hpp>
+#include <gpu/texture/array_format.hpp>
+#include <gpu/texture/array_shape.hpp>
+#include <gpu/texture/copy_array.hpp>
 #include <gpu/texture/matrix_array.hpp>
 
 #include "support/results.hpp"
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>

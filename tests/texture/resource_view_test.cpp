@@ -1,7 +1,16 @@
 // Views of levels, layers and formats of arrays, as the driver is asked for them.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/texture/array_format.hpp>
+#include <gpu/texture/resource_view.hpp>
 #include <gpu/texture/texture.hpp>
+#include <gpu/texture/texture_options.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
 #include <string>

@@ -9,12 +9,22 @@
 #include "support/results.hpp"
 
 #include <gpu/compiler.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/copy_2d.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
+#include <gpu/memory/pitched_span.hpp>
+#include <gpu/texture/array_format.hpp>
+#include <gpu/texture/array_shape.hpp>
+#include <gpu/texture/resource_view.hpp>
+#include <gpu/texture/texture_options.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 namespace sampling_test {

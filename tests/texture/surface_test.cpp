@@ -1,11 +1,23 @@
 #include <gpu/texture/surface.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/texture/array_shape.hpp>
 #include <gpu/texture/mipmapped_array.hpp>
 #include <gpu/texture/texture.hpp>
+#include <gpu/texture/texture_resource.hpp>
 
+#include <cstddef>
 #include <type_traits>
+#include <utility>
 
 namespace texture_surface_test {
 

@@ -1,12 +1,28 @@
 #include <gpu/texture/texture.hpp>
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
+#include <gpu/memory/pitched_span.hpp>
+#include <gpu/texture/array_format.hpp>
+#include <gpu/texture/mipmapped_array.hpp>
+#include <gpu/texture/texture_options.hpp>
+#include <gpu/texture/texture_resource.hpp>
 
+#include <cstddef>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace texture_texture_test {
 

@@ -5,10 +5,33 @@
 #include "array/array_fixture.hpp"
 
 #include <gpu/algorithm.hpp>
+#include <gpu/algorithm/sort/sort_type.hpp>
 #include <gpu/algorithm/subset.hpp>
+#include <gpu/array/array.hpp>
+#include <gpu/array/axes.hpp>
+#include <gpu/array/creation.hpp>
+#include <gpu/array/cumulative.hpp>
+#include <gpu/array/diff.hpp>
+#include <gpu/array/evaluate.hpp>
+#include <gpu/array/expression.hpp>
+#include <gpu/array/npy.hpp>
+#include <gpu/array/reductions.hpp>
+#include <gpu/array/to_text.hpp>
+#include <gpu/array/view_elements.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/generated/snippet.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 #include <gpu/random.hpp>
 
+#include <unistd.h>
+#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 namespace boolean_header_test { namespace {
 

@@ -3,9 +3,18 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/algorithm/elementwise.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
 
 #include <array>
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace operand_checks_test {
 

@@ -7,6 +7,8 @@
 #include <gpu/device/embedded/loops.hpp>
 #include <gpu/kernel.hpp>
 
+#include <vector>
+
 namespace tiles_in_turns_test { namespace {
 
 using algorithm_test::fixture;

@@ -4,13 +4,23 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/algorithm/reduction.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/type_name.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/fill.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <random>
+#include <utility>
+#include <vector>
 
 namespace reduction_columns_test {
 

@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <thread>
 #include <vector>

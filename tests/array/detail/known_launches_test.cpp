@@ -4,11 +4,17 @@
 #include "array/array_fixture.hpp"
 
 #include <gpu/array.hpp>
-#include <gpu/testing/fault_injection.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
 #include <cstdint>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace known_launches_test { namespace {
 

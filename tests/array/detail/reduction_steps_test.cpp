@@ -2,14 +2,37 @@
 
 #include "array/array_fixture.hpp"
 
+#include <gpu/algorithm/mean_variance.hpp>
+#include <gpu/algorithm/sum.hpp>
+#include <gpu/array/array.hpp>
+#include <gpu/array/assign_all.hpp>
+#include <gpu/array/axes.hpp>
+#include <gpu/array/creation.hpp>
+#include <gpu/array/evaluate.hpp>
+#include <gpu/array/expression.hpp>
+#include <gpu/array/formula.hpp>
+#include <gpu/array/functions.hpp>
+#include <gpu/array/leaf.hpp>
+#include <gpu/array/nan_reductions.hpp>
+#include <gpu/array/reductions.hpp>
+#include <gpu/array/view_axes.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph/graph_exec.hpp>
 #include <gpu/graph/stream_capture.hpp>
+#include <gpu/memory/array_view.hpp>
+#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/shape.hpp>
 
 #include <cmath>
 #include <complex>
-#include <cstdint>
+#include <cstddef>
 #include <random>
 #include <string_view>
+#include <vector>
 
 namespace reduction_steps_test { namespace {
 

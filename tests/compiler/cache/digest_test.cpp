@@ -1,9 +1,12 @@
 // The digest against the numbers of another implementation (Python's hashlib).
 
 #include <gpu/compiler/cache/digest.hpp>
+#include <gpu/core/string_ref.hpp>
 
 #include "support/catch.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 namespace digest_test { namespace {

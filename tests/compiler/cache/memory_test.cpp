@@ -1,9 +1,14 @@
 // Programs in memory: how many there are, which go first, and that what went is not found.
 
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/program_origin.hpp>
 
 #include "support/catch.hpp"
 
+#include <cstddef>
 #include <string>
 
 namespace cache_memory_test { namespace {

@@ -3,12 +3,21 @@
 // nothing else.
 
 #include <gpu/compiler.hpp>
+#include <gpu/compiler/cache/bytes.hpp>
+#include <gpu/compiler/cache/digest.hpp>
+#include <gpu/compiler/cache/entry.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
 
 #include "compiler/cache_support.hpp"
 #include "support/subprocess.hpp"
 
 #include <dlfcn.h>
 
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 

@@ -5,7 +5,9 @@
 #include "compiler/fork_support.hpp"
 #include "support/catch.hpp"
 
+#include <unistd.h>
 #include <atomic>
+#include <cstddef>
 #include <thread>
 #include <vector>
 

@@ -5,7 +5,27 @@
 #include "compiler/link_support.hpp"
 #include "support/subprocess.hpp"
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/cache/digest.hpp>
+#include <gpu/compiler/cache_contents.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/link.hpp>
+#include <gpu/compiler/link_input.hpp>
+#include <gpu/compiler/link_options.hpp>
+#include <gpu/compiler/linked_program.hpp>
+#include <gpu/compiler/program_origin.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/kernel/module.hpp>
+#include <gpu/libraries/nvjitlink_functions.hpp>
+#include <gpu/system/library_table.hpp>
+
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>

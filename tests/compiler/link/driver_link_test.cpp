@@ -2,6 +2,17 @@
 
 #include "compiler/link_support.hpp"
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/link.hpp>
+#include <gpu/compiler/linked_program.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/kernel/module.hpp>
+
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>

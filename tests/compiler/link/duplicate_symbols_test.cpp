@@ -2,6 +2,15 @@
 
 #include "compiler/link_support.hpp"
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/link.hpp>
+#include <gpu/compiler/link_input.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/text.hpp>
+
+#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -3,9 +3,12 @@
 
 #include <gpu/compiler.hpp>
 #include <gpu/compiler/link/symbols.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 
 #include "support/results.hpp"
 
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>

@@ -5,8 +5,27 @@
 #include "support/results.hpp"
 #include "support/subprocess.hpp"
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/cache/conditions.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/nvrtc/dependencies.hpp>
+#include <gpu/compiler/nvrtc/header_states.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/libraries/nvrtc_functions.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace cache_gather_test { namespace {
 

@@ -1,13 +1,23 @@
 // The header of device code that comes with the library: found without a folder, in the host's
 // layout, checked in compilations for debugging.
 
-#include <gpu/device/embedded/device.hpp>
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/host_argument.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/module.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/array_view.hpp>
 
 #include "kernel/test_programs.hpp"
+#include "support/results.hpp"
 
-#include <sys/mman.h>
+#include <sys/mman.h>  // IWYU pragma: keep
 #include <unistd.h>
 
 #include <cstddef>

@@ -1,14 +1,27 @@
 // The headers that a program has without naming a folder: those of the standard library, by
 // libcu++. What they say on the device is compared with what the host's say.
 
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/nvrtc/given_headers.hpp>
+#include <gpu/compiler/nvrtc/standard_headers.hpp>
+#include <gpu/compiler/program.hpp>
 #include <gpu/compiler/toolkit/header_search.hpp>
-#include <gpu/memory.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/sequence.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/host_argument.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/module.hpp>
 
 #include "compiler/cache_support.hpp"
 #include "kernel/test_programs.hpp"
+#include "support/results.hpp"
 
-#include <sys/stat.h>
+#include <math.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <cfloat>

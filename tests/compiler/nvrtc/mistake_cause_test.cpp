@@ -1,10 +1,13 @@
 // What a failed compilation says first, and how much of the log it has.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/error.hpp>
 
 #include "support/results.hpp"
 
+#include <cstddef>
 #include <string>
+#include <utility>
 
 namespace mistake_cause_test { namespace {
 

@@ -1,10 +1,20 @@
 // Options as text: those that name the architecture.
 
+#include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
 
 #include "support/results.hpp"
 
+#include <stdlib.h>
 #include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace chosen_options_test { namespace {
 

@@ -1,4 +1,5 @@
 #include <gpu/compiler/toolkit/library_facts.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/libraries/nvrtc_functions.hpp>
 
 #include "support/catch.hpp"

@@ -1,6 +1,6 @@
 // Numbers by their bits, against the processor's arithmetic and CUDA's conversions.
 
-#include "support/results.hpp"
+#include "support/catch.hpp"
 
 #include <gpu/core/detail/ieee_number.hpp>
 
@@ -8,6 +8,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <random>

@@ -2,9 +2,13 @@
 
 #include <gpu/core/detail/message_parts.hpp>
 #include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/text.hpp>
 
 #include "support/catch.hpp"
 
+#include <cstddef>
 #include <string>
 
 namespace message_parts_test { namespace {

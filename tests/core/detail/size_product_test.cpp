@@ -4,6 +4,8 @@
 
 #include <gpu/core/detail/size_product.hpp>
 
+#include <cstddef>
+
 namespace size_product_test { namespace {
 
 using gpu::detail::saturated_product;

@@ -1,8 +1,9 @@
 // Numbers in sentences: against strtod, and against what Python writes.
 
-#include "support/results.hpp"
+#include "support/catch.hpp"
 
-#include <gpu/core/detail/written_number.hpp>
+#include <gpu/core/detail/written_number.hpp>  // IWYU pragma: keep
+#include <gpu/core/text.hpp>
 
 #include <cmath>
 #include <cstdint>

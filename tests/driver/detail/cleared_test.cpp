@@ -7,6 +7,8 @@
 
 #include "support/catch.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <new>
 

@@ -1,7 +1,11 @@
 // The context that is used where any will do; the thread is left as it was.
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
 #include <gpu/driver.hpp>
 #include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/primary_context.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,7 +1,20 @@
 // Faults of kernels name the launches that may be behind them.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/capture_mode.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/detail/launch_origin.hpp>
+#include <gpu/driver/detail/launch_ring.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/error_reporter.hpp>
 #include <gpu/driver/host_function.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/module.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/copy_2d.hpp>
 #include <gpu/memory/copy_batch.hpp>
@@ -10,10 +23,16 @@
 #include <gpu/memory/stream_memory_operation.hpp>
 
 #include "kernel/test_programs.hpp"
+#include "support/drivers.hpp"
+#include "support/results.hpp"
 #include "support/subprocess.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace launch_origin_test { namespace {

@@ -4,10 +4,29 @@
 #include "graph/graph_fixture.hpp"
 #include "support/host_memory.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/last_error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/child_graph_node.hpp>
+#include <gpu/graph/dependencies.hpp>
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/graph_ref.hpp>
+#include <gpu/graph/memory_node.hpp>
+#include <gpu/graph/node_description.hpp>
 #include <gpu/graph/region_node.hpp>
+#include <gpu/graph/stream_capture.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
 
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -2,7 +2,29 @@
 // are gone, and no longer; without the driver's help where the library knows the graph.
 
 #include "graph/module_fixture.hpp"
+#include "support/drivers.hpp"
+#include "support/noted_calls.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/graph/child_graph_node.hpp>
+#include <gpu/graph/conditional_node.hpp>
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/graph_ref.hpp>
+#include <gpu/graph/node_description.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/testing/fault_injection.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace graph_keeper_test {

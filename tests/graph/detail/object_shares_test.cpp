@@ -3,7 +3,31 @@
 
 #include "graph/module_fixture.hpp"
 #include "support/captured.hpp"
+#include "support/drivers.hpp"
 #include "support/host_memory.hpp"
+
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/child_graph_node.hpp>
+#include <gpu/graph/conditional_node.hpp>
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_ref.hpp>
+#include <gpu/graph/kernel_node.hpp>
+#include <gpu/graph/memory_node.hpp>
+#include <gpu/graph/node_description.hpp>
+#include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/module.hpp>
+#include <gpu/memory/device_buffer.hpp>
+
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <utility>
 
 namespace object_shares_test {
 

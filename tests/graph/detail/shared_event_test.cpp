@@ -3,6 +3,24 @@
 
 #include "graph/module_fixture.hpp"
 #include "support/host_memory.hpp"
+#include "support/noted_calls.hpp"
+
+#include <gpu/core/result.hpp>
+#include <gpu/driver/capture_mode.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/event.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/graph/child_graph_node.hpp>
+#include <gpu/graph/event_node.hpp>
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_ref.hpp>
+#include <gpu/graph/node_description.hpp>
+#include <gpu/graph/stream_capture.hpp>
+#include <gpu/kernel/launch.hpp>
+
+#include <optional>
+#include <thread>
 
 namespace shared_event_test {
 

@@ -1,9 +1,23 @@
 // Launches look at whose memory their arguments are: what was moved from is refused, and so is
 // memory of a device that the stream's cannot reach.
 
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
 #include <gpu/driver/peer_access.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
+#include <gpu/kernel/host_argument.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/kernel/launch.hpp>
 #include <gpu/kernel/launch_attribute.hpp>
+#include <gpu/kernel/launch_config.hpp>
+#include <gpu/kernel/module.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/growing_buffer.hpp>
 #include <gpu/memory/managed_buffer.hpp>
@@ -13,7 +27,10 @@
 
 #include "kernel/test_programs.hpp"
 #include "support/captured.hpp"
+#include "support/drivers.hpp"
+#include "support/results.hpp"
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 

@@ -1,11 +1,15 @@
 // Which kernels of a program synchronize their grid, as NVRTC's PTX shows it.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/kernel/detail/grid_barriers.hpp>
 
 #include "support/results.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 

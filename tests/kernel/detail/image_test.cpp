@@ -1,11 +1,17 @@
 // Damaged images are found before the driver is asked: every length of a cut cubin, and garbage.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/source_location.hpp>
+#include <gpu/core/string_ref.hpp>
 #include <gpu/kernel/detail/image.hpp>
 
 #include "support/catch.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>

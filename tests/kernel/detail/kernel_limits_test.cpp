@@ -1,10 +1,13 @@
 // The fast path of a launch takes the shapes that the limits allow, and no others.
 
 #include <gpu/kernel/detail/kernel_limits.hpp>
+#include <gpu/kernel/launch_config.hpp>
 
 #include "support/catch.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <random>
 
 namespace kernel_limits_test { namespace {

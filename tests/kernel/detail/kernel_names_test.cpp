@@ -1,10 +1,22 @@
 // Kernels and variables are found by the names that they have in the source, and the types in a
 // mangled name are compared with those of arguments.
 
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/instance.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
 #include <gpu/core/last_error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/host_argument.hpp>
+#include <gpu/kernel/module.hpp>
 #include <gpu/memory.hpp>
 
 #include "kernel/test_programs.hpp"
+#include "support/results.hpp"
 
 #include <string>
 #include <vector>

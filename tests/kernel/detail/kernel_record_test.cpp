@@ -1,10 +1,17 @@
 // The records of kernels in a module, if the host runs out of memory.
 
 #include <gpu/compiler.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/core/expected.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
 #include <gpu/kernel/occupancy.hpp>
 
 #include "support/host_memory.hpp"
+#include "support/results.hpp"
 
 #include <functional>
 #include <string>

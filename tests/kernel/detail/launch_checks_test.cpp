@@ -1,11 +1,19 @@
 // Launches off the fast path that no other test comes to: what is said where the driver refuses
 // one, or lacks the call for it, and devices of which a kernel keeps no limits.
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/context.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
 
 #include "kernel/recorded_launch.hpp"
 #include "support/results.hpp"
 
+#include <stdlib.h>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <vector>

@@ -1,10 +1,20 @@
 // Code that modules and graphs share: finding it by its kernels, and the edges of a process.
 
+#include "support/drivers.hpp"
 #include "support/results.hpp"
 #include "support/subprocess.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/error_reporter.hpp>
 #include <gpu/kernel.hpp>
+#include <gpu/kernel/detail/shared_object.hpp>
+#include <gpu/system/mutex.hpp>
 
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>

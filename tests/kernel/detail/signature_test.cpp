@@ -1,13 +1,16 @@
 // The table of a kernel's parameters and of those that are stated, which differ.
 
+#include <gpu/core/error_code.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
 #include <gpu/memory.hpp>
 
 #include "kernel/recorded_launch.hpp"
 #include "support/catch.hpp"
-#include "support/drivers.hpp"
 #include "support/results.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 

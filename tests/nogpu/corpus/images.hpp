@@ -4,6 +4,7 @@
 /// format, the extents and the sampler. The texels follow from the kernel's name.
 
 #include "inputs.hpp"
+#include "manifest.hpp"
 
 #include <gpu/driver/entry_points.hpp>
 

@@ -7,8 +7,8 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <string>
 #include <vector>
 

@@ -1,26 +1,36 @@
 // How caching allocators divide their segments: the gaps that they fill, and the map that they
 // print.
 
-#include <gpu/memory/detail/caching/block_arena.hpp>
-
 #include "support/noted_calls.hpp"
+#include "support/results.hpp"
 #include "support/subprocess.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/stream.hpp>
 #include <gpu/memory/caching_allocator.hpp>
+#include <gpu/memory/caching_options.hpp>
+#include <gpu/system/mutex.hpp>
 
+#include <sched.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <random>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace block_arena_test {
