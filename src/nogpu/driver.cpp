@@ -14,7 +14,7 @@
 
 #include <pthread.h>
 
-namespace nogpu {
+namespace nogpu::libcuda {
 namespace {
 
 using gpu::testing::cpu_driver;
@@ -91,4 +91,4 @@ CUresult refuse(const char* function) noexcept try {
   return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-}  // namespace nogpu
+}  // namespace nogpu::libcuda
