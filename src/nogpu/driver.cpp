@@ -10,10 +10,11 @@
 #include <new>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <pthread.h>
 
-namespace nogpu {
+namespace nogpu::libcuda {
 namespace {
 
 using gpu::testing::cpu_driver;
@@ -24,26 +25,31 @@ std::atomic<const table*> in_force{nullptr};
 std::atomic<bool> initialized{false};
 std::mutex starting;
 
-const table& start() noexcept {
+constexpr table no_functions{};
+
+const table& start() noexcept try {
   const std::lock_guard lock(starting);
   if (const table* made = in_force.load(std::memory_order_acquire)) return *made;
   const auto& made = *new cpu_driver(settings_of_environment());
   in_force.store(&made.entry_points(), std::memory_order_release);
   return made.entry_points();
+} catch (const std::bad_alloc&) {
+  return no_functions;  // the next call tries again
 }
 
 /// What NVIDIA's driver does: a child of a process that has initialized the driver cannot use it,
 /// and is told the meaning of error codes all the same. Locks of the parent's driver may have been
 /// held by threads that the child does not have, so the child never calls that driver.
-void refuse_child() noexcept {
+void refuse_child() noexcept try {
   static table of_child{};
+  in_force.store(&of_child, std::memory_order_release);
   gpu::testing::cpu_driver_options options;
   options.devices = 0;
   const table& fresh = (new cpu_driver(std::move(options)))->entry_points();
   of_child.driver_get_version = fresh.driver_get_version;
   of_child.get_error_name = fresh.get_error_name;
   of_child.get_error_string = fresh.get_error_string;
-  in_force.store(&of_child, std::memory_order_release);
+} catch (const std::bad_alloc&) {
 }
 
 void before_fork() noexcept { starting.lock(); }
@@ -85,4 +91,4 @@ CUresult refuse(const char* function) noexcept try {
   return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-}  // namespace nogpu
+}  // namespace nogpu::libcuda

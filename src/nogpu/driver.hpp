@@ -6,7 +6,7 @@
 
 #include <cuda.h>
 
-namespace nogpu {
+namespace nogpu::libcuda {
 
 using table = gpu::driver::entry_points;
 
@@ -26,4 +26,4 @@ template <auto Member, class... Arguments> CUresult ask(Arguments... arguments) 
   return function != nullptr ? function(arguments...) : CUDA_ERROR_NOT_INITIALIZED;
 }
 
-}  // namespace nogpu
+}  // namespace nogpu::libcuda

@@ -22,7 +22,7 @@ NOGPU_EXPORT const int nogpu_version;
 const int nogpu_version = gpu::library_version.major * 1'000'000 +
                           gpu::library_version.minor * 1'000 + gpu::library_version.patch;
 
-namespace nogpu {
+namespace nogpu::libcuda {
 
 CUresult get_proc_address(const char* name, void** found, int version, cuuint64_t flags) noexcept;
 CUresult get_proc_address_v2(const char* name, void** found, int version, cuuint64_t flags,
@@ -113,4 +113,4 @@ CUresult get_proc_address(const char* name, void** found, int version, cuuint64_
   return *found != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-}  // namespace nogpu
+}  // namespace nogpu::libcuda

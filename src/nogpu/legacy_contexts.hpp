@@ -10,7 +10,7 @@
 #include <mutex>
 #include <new>
 
-namespace nogpu::legacy {
+namespace nogpu::libcuda::legacy {
 
 /// Calls `work` while `context` is current; null stands for the one that is.
 template <class Work> CUresult in_context(CUcontext context, Work work) noexcept {
@@ -174,4 +174,4 @@ inline CUresult get_export_table(const void** found, const CUuuid*) noexcept {
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-}  // namespace nogpu::legacy
+}  // namespace nogpu::libcuda::legacy

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace nogpu::legacy {
+namespace nogpu::libcuda::legacy {
 
 // The parameters of a node, from the type of each kind.
 
@@ -287,4 +287,4 @@ inline CUresult graph_exec_update_v1(CUgraphExec exec, CUgraph graph, CUgraphNod
   return answer;
 }
 
-}  // namespace nogpu::legacy
+}  // namespace nogpu::libcuda::legacy

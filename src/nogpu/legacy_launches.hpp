@@ -14,7 +14,7 @@
 #include <new>
 #include <vector>
 
-namespace nogpu::legacy {
+namespace nogpu::libcuda::legacy {
 
 /// What was set for the next launch of a function.
 struct pending_launch {
@@ -144,4 +144,4 @@ inline CUresult launch_kernel_ex_per_thread(const CUlaunchConfig* config, CUfunc
   return ask<&table::launch_kernel_ex>(&changed, function, parameters, extra);
 }
 
-}  // namespace nogpu::legacy
+}  // namespace nogpu::libcuda::legacy

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nogpu::legacy {
+namespace nogpu::libcuda::legacy {
 
 // managed memory
 
@@ -101,4 +101,4 @@ inline CUresult stream_get_ctx_v2(CUstream stream, CUcontext* context, CUgreenCt
   return CUDA_SUCCESS;
 }
 
-}  // namespace nogpu::legacy
+}  // namespace nogpu::libcuda::legacy

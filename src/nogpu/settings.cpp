@@ -9,7 +9,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace nogpu {
+namespace nogpu::libcuda {
 namespace {
 
 /// Reads a whole number, with K, M or G for powers of 1024 behind it if `with_unit`. Returns
@@ -98,4 +98,4 @@ gpu::testing::cpu_driver_options settings_of_environment() {
   return options;
 }
 
-}  // namespace nogpu
+}  // namespace nogpu::libcuda

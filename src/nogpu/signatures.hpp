@@ -11,7 +11,7 @@
 #include <cudaProfilerTypedefs.h>
 #include <cudaTypedefs.h>
 
-namespace nogpu {
+namespace nogpu::libcuda {
 
 // What cudaTypedefs.h lacks.
 #define NOGPU_DECLARED(function, version) using PFN_##function##_v##version = decltype(&::function);
@@ -67,7 +67,7 @@ template <class... Parameters> struct parameters_of<CUresult (*)(Parameters...)>
 template <class Function, std::size_t Index>
 using parameter = std::tuple_element_t<Index, typename parameters_of<Function>::types>;
 
-}  // namespace nogpu
+}  // namespace nogpu::libcuda
 
 // The parameters of a function, p0 and so on, and the same as arguments.
 

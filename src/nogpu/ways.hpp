@@ -6,7 +6,7 @@
 
 #include <cuda.h>
 
-namespace nogpu {
+namespace nogpu::libcuda {
 
 /// Calls the function of the driver that has these parameters.
 template <auto Member> struct forward {
@@ -51,4 +51,4 @@ template <auto AsyncMember> struct waiting {
   }
 };
 
-}  // namespace nogpu
+}  // namespace nogpu::libcuda
