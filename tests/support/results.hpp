@@ -5,9 +5,15 @@
 #include "support/catch.hpp"
 #include "support/drivers.hpp"
 
+#include <gpu/core/error.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/text.hpp>
 #include <gpu/driver/device.hpp>
+#include <gpu/driver/error_reporter.hpp>
 #include <gpu/testing/fault_injection.hpp>
+#include <gpu/testing/interposed_table.hpp>
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
