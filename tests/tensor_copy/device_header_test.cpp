@@ -4,7 +4,7 @@
 
 #include <gpu/compiler/detail/offered_headers.hpp>
 #include <gpu/compiler/nvrtc/given_headers.hpp>
-#include <gpu/tensor_copy/detail/device_headers.hpp>
+#include <gpu/tensor_copy/tensor_map.hpp>
 
 #include <cstdint>
 #include <ios>

@@ -7,6 +7,7 @@
 #include <gpu/testing/detail/nccl_arithmetic.hpp>
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <deque>
 #include <map>
