@@ -14,7 +14,6 @@
 #include <gpu/generated/snippet_options.hpp>
 #include <gpu/graph.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/slice.hpp>

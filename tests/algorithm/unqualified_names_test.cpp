@@ -5,7 +5,6 @@
 #include <gpu/algorithm.hpp>
 #include <gpu/array.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/memory/slice.hpp>
 #include <gpu/sparse/conjugate_gradient.hpp>

@@ -31,7 +31,6 @@
 #include <gpu/core/result.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/stream.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/memory/slice.hpp>
 

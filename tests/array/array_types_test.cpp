@@ -3,7 +3,6 @@
 #include "array/array_fixture.hpp"
 
 #include <gpu/array/array.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/slice.hpp>
 
 #include <cuda_bf16.h>

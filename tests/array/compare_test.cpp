@@ -7,7 +7,6 @@
 #include <gpu/array/creation.hpp>
 #include <gpu/array/evaluate.hpp>
 #include <gpu/array/view_axes.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/memory/slice.hpp>
 

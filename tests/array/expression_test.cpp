@@ -14,7 +14,6 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/graph.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/memory/slice.hpp>

@@ -3,8 +3,8 @@
 #include "algorithm/algorithm_fixture.hpp"
 
 #include <gpu/array.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -8,7 +8,6 @@
 #include <gpu/array/matmul.hpp>
 #include <gpu/array/view_shape.hpp>
 #include <gpu/graph.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/memory/slice.hpp>
 

@@ -3,7 +3,7 @@
 #include "array/array_fixture.hpp"
 
 #include <gpu/array/meshgrid.hpp>
-#include <gpu/memory/axis_index.hpp>
+#include <gpu/memory/slice.hpp>
 
 #include <limits>
 

@@ -15,7 +15,6 @@
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/graph/stream_capture.hpp>
-#include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/shape.hpp>
 

@@ -11,7 +11,6 @@
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/graph/stream_capture.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/memory/slice.hpp>
 

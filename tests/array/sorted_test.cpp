@@ -6,8 +6,8 @@
 #include <gpu/array/array.hpp>
 #include <gpu/array/sorted.hpp>
 #include <gpu/array/take.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -5,7 +5,6 @@
 
 #include <gpu/array.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/memory/slice.hpp>
 

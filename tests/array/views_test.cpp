@@ -9,7 +9,6 @@
 #include <gpu/core/error_code.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/device_span.hpp>

@@ -18,8 +18,6 @@
 #include <gpu/interop/cublas.hpp>
 #include <gpu/libraries/cublas_functions.hpp>
 #include <gpu/libraries/cublaslt_functions.hpp>
-#include <gpu/memory/axis_index.hpp>
-#include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/memory/slice.hpp>
 #include <gpu/system/library_table.hpp>

@@ -14,7 +14,6 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/interop/cufft.hpp>
 #include <gpu/libraries/cufft_functions.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/memory/slice.hpp>
 #include <gpu/system/library_table.hpp>

@@ -16,8 +16,6 @@
 #include <gpu/interop/cusolver.hpp>
 #include <gpu/libraries/cublas_functions.hpp>
 #include <gpu/libraries/cusolver_functions.hpp>
-#include <gpu/memory/axis_index.hpp>
-#include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/memory/slice.hpp>
 #include <gpu/system/library_table.hpp>

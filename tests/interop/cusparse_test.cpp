@@ -13,8 +13,6 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/interop/cusparse.hpp>
 #include <gpu/libraries/cusparse_functions.hpp>
-#include <gpu/memory/axis_index.hpp>
-#include <gpu/memory/axis_order.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/memory/slice.hpp>
 #include <gpu/sparse/csr_matrix.hpp>

@@ -19,7 +19,6 @@
 #include <gpu/interop/nccl_id.hpp>
 #include <gpu/libraries/nccl_functions.hpp>
 #include <gpu/libraries/nccl_wait.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 #include <gpu/memory/shape.hpp>
 #include <gpu/memory/slice.hpp>

@@ -6,7 +6,6 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/slice.hpp>
 

@@ -24,8 +24,8 @@
 #include <gpu/graph/graph_exec.hpp>
 #include <gpu/graph/stream_capture.hpp>
 #include <gpu/memory/array_view.hpp>
-#include <gpu/memory/axis_index.hpp>
 #include <gpu/memory/shape.hpp>
+#include <gpu/memory/slice.hpp>
 
 #include <cmath>
 #include <complex>
