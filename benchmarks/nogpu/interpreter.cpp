@@ -13,14 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include <nogpu/machine/address_space.hpp>
 #include <nogpu/machine/allocation.hpp>
 #include <nogpu/machine/cost_table.hpp>
-#include <nogpu/machine/grid.hpp>
 #include <nogpu/machine/host_processors.hpp>
 #include <nogpu/machine/image.hpp>
-#include <nogpu/machine/launch.hpp>
-#include <nogpu/machine/loaded_module.hpp>
+#include <nogpu/machine/machine.hpp>
 #include <nogpu/machine/memory_layout.hpp>
 #include <nogpu/ptx/ir.hpp>
 #include <nogpu/ptx/parser.hpp>

@@ -16,16 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include <nogpu/machine/address_space.hpp>
 #include <nogpu/machine/allocation.hpp>
 #include <nogpu/machine/code.hpp>
 #include <nogpu/machine/device_heap.hpp>
-#include <nogpu/machine/fault.hpp>
-#include <nogpu/machine/grid.hpp>
 #include <nogpu/machine/host_processors.hpp>
 #include <nogpu/machine/image.hpp>
-#include <nogpu/machine/launch.hpp>
-#include <nogpu/machine/loaded_module.hpp>
+#include <nogpu/machine/machine.hpp>
 #include <nogpu/machine/memory_layout.hpp>
 #include <nogpu/machine/tensor_map.hpp>
 #include <nogpu/ptx/fatbin.hpp>
