@@ -138,6 +138,7 @@ inline std::vector<image_text> texts_of_object(std::span<const std::byte> bytes,
     return {
         detail::refuse_image("this is no object file with code for a GPU", refusal::invalid_image)};
   std::vector<image_text> texts;
+  texts.reserve(fatbins.size());
   for (const auto& each : fatbins) texts.push_back(text_of_fatbin(each, max_target));
   return texts;
 }
