@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `driver_options`: what a CPU driver is created with.
+/// `driver_options`: the options of a CPU driver.
 
 #include <nogpu/machine/limits.hpp>
 

@@ -106,7 +106,7 @@ class gl_stand_in {
   /// Deletes a buffer or an image.
   void remove(unsigned name) { objects_.erase(name); }
 
-  /// The contents of a buffer, as OpenGL sees them; none if there is no buffer of the name.
+  /// Returns the contents of a buffer as OpenGL sees them; empty if no buffer has this name.
   std::span<std::byte> bytes(unsigned name) const {
     const auto found = find(name);
     return found ? std::span<std::byte>(found->bytes) : std::span<std::byte>();

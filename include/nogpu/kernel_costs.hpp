@@ -10,7 +10,7 @@
 
 namespace nogpu { inline namespace v1 {
 
-/// What an instruction of PTX does. Arithmetic includes comparisons, logic and shifts.
+/// The kind of a PTX instruction. Arithmetic includes comparisons, logic and shifts.
 enum class instruction_kind : std::uint8_t {
   integer,
   half_precision,  ///< of `__half` and `__nv_bfloat16`
@@ -46,7 +46,7 @@ constexpr const char* name_of(instruction_kind kind) noexcept {
   return names[static_cast<std::size_t>(kind)];
 }
 
-/// What was counted. "Access" is one instruction of one warp that accesses memory.
+/// Counts. An "access" is one instruction of one warp that accesses memory.
 struct cost_counts {
   /// Instructions that warps executed, by kind. One that only some lanes execute counts as well.
   std::array<std::uint64_t, instruction_kinds> by_kind{};
@@ -137,8 +137,8 @@ struct kernel_costs {
   }
 };
 
-/// What the CPU driver counted while a `cost_collection` was alive. `to_table` and `to_svg` show
-/// it.
+/// The counts of the CPU driver during the life of a `cost_collection`. `to_table` and `to_svg`
+/// show it.
 struct cost_report {
   std::vector<kernel_costs> kernels;  ///< those with the highest cost() first
 

@@ -78,7 +78,7 @@ inline CUresult add_unit(link_state& link, const std::string& name, std::string 
   return CUDA_SUCCESS;
 }
 
-/// PTX of an input, parsed, or why there is none.
+/// The parsed PTX of an input, or the error.
 struct link_text {
   ptx::image_text image;
   ptx::parse_result parsed;

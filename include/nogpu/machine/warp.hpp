@@ -60,8 +60,8 @@ struct group {
   std::uint32_t barrier = 0;   // which, when at one
   lane_mask members = 0;       // of the collective waited for
   std::uint64_t executed = 0;  // instructions, an upper bound for each of its lanes
-  // What counts of them against the budget, see `within_budget`: those of runs that changed memory,
-  // and the others since other threads were last seen to change memory.
+  // The instructions that count against the budget, see `within_budget`: those of runs that changed
+  // memory, and the others since other threads were last seen to change memory.
   std::uint64_t busy = 0;
   std::uint64_t idle = 0;
   std::uint64_t changes = 0;   // its part of the changes of the grid

@@ -111,7 +111,7 @@ inline bool fatbins_of_object(std::span<const std::byte> object,
         continue;
       }
       const std::uint64_t size = fatbin_size(contents.data());
-      if (size > contents.size()) return false;
+      if (size < 16 || size > contents.size()) return false;  // less where the sum overflows
       fatbins.push_back(contents.first(size));
       const std::uint64_t padded = (size + 7) / 8 * 8;
       contents = contents.subspan(padded < contents.size() ? padded : contents.size());
@@ -136,7 +136,7 @@ inline std::vector<image_text> texts_of_object(std::span<const std::byte> bytes,
     fatbins.push_back(bytes);
   else if (!elf)
     return {
-        detail::refuse_image("this is no object file with code for a GPU", refusal::invalid_image)};
+        detail::refuse_image("this is not an object file with GPU code", refusal::invalid_image)};
   std::vector<image_text> texts;
   texts.reserve(fatbins.size());
   for (const auto& each : fatbins) texts.push_back(text_of_fatbin(each, max_target));

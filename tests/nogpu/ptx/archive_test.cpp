@@ -74,11 +74,15 @@ TEST_CASE("the fat binaries of an object are found in its sections", "[ptx]") {
   REQUIRE(texts(object_of({{"__nv_relfatbin", code}})).size() == 1);
   CHECK(texts(object_of({{"__nv_relfatbin", code}}))[0].find("code=compute_90") !=
         std::string::npos);
-  CHECK(texts("neither of the two kinds") == list{"this is no object file with code for a GPU"});
-  CHECK(texts("short") == list{"this is no object file with code for a GPU"});
+  CHECK(texts("neither of the two kinds") == list{"this is not an object file with GPU code"});
+  CHECK(texts("short") == list{"this is not an object file with GPU code"});
   const list damaged{"this object file is truncated or damaged"};
   CHECK(texts(object.substr(0, object.size() - 1)) == damaged);
   CHECK(texts(object_of({{"__nv_relfatbin", one.substr(0, one.size() - 1)}})) == damaged);
+  std::string endless = one;  // whose size overflows to 0
+  endless.replace(8, 8, std::string("\xf0\xff\xff\xff\xff\xff\xff\xff", 8));
+  REQUIRE(ptx::fatbin_size(endless.data()) == 0);
+  CHECK(texts(object_of({{"__nv_relfatbin", endless}})) == damaged);
   for (std::size_t at = 0; at < object.size(); ++at) {
     std::string changed = object;
     changed[at] = static_cast<char>(changed[at] ^ 0x5a);
